@@ -1,0 +1,36 @@
+# Every tool runs as a module of $(PYTHON), so any virtual environment will do.
+PYTHON ?= python
+DOCS = $(wildcard README.md docs/*.md)
+CORE = lambdagent/ir/*,lambdagent/desugar/*,lambdagent/machine/*,lambdagent/trace/*
+
+.PHONY: check test format laws bench
+
+# What CI runs; stops at the first failure.
+check:
+	$(PYTHON) -c "from importlinter.cli import lint_imports_command as lint; lint()"
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	$(PYTHON) -m vulture
+	$(PYTHON) -m deptry lambdagent
+	$(PYTHON) -m codespell_lib
+	$(PYTHON) -m cogapp --check $(DOCS)
+	$(PYTHON) -m pytest -q -m "not slow" --cov --cov-report=
+	$(PYTHON) -m coverage report --include='$(CORE)' --fail-under=95
+	$(PYTHON) -m coverage report --omit='$(CORE),lambdagent/__main__.py' --fail-under=85
+
+# Every test, slow ones too.
+test:
+	$(PYTHON) -m pytest -q
+
+format:
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+	$(PYTHON) -m cogapp -r $(DOCS)
+
+# The properties with many random examples.
+laws:
+	$(PYTHON) -m pytest -q tests/laws --hypothesis-profile=deep
+
+bench:
+	$(PYTHON) -m bench
