@@ -1,0 +1,62 @@
+"""lambdagent: agents as λ-terms that you can run, stop, trace and understand.
+
+The names below are loaded when they are first used, so that the import is quick.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "api.compiling": ("build_agent", "compile_term", "from_config", "load_config"),
+    "api.running": ("Result", "Session", "arun", "call", "run"),
+    "effects.handlers": ("MemoryStore",),
+    "effects.llm.scripted": ("Scripted",),
+    "errors": (
+        "BudgetError",
+        "CompileError",
+        "ConfigError",
+        "EffectError",
+        "GuardError",
+        "LambdagentError",
+        "RouteError",
+        "RunError",
+        "SchemaError",
+        "SemanticError",
+    ),
+    "ir.surface": (
+        "Compose",
+        "Concat",
+        "ConversationLam",
+        "Fst",
+        "Guard",
+        "If",
+        "Lam",
+        "Loop",
+        "Memory",
+        "Model",
+        "Pair",
+        "Par",
+        "ReActStep",
+        "Route",
+        "Snd",
+        "Term",
+        "Tool",
+    ),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605 - the table above is the one list of public names
+
+
+def __getattr__(name: str) -> Any:
+    module = _HOME_OF.get(name)
+    if module is None:
+        what = f"module 'lambdagent' has no attribute {name!r}"
+        raise AttributeError(what)
+    return getattr(import_module(f"lambdagent.{module}"), name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -1,0 +1,379 @@
+"""What can go wrong, and how it is told.
+
+    LambdagentError                 exit 1
+    ├── CompileError                exit 2   the file is at fault
+    │   ├── ConfigError                      it cannot be read as YAML
+    │   ├── SchemaError                      a field is missing, unknown or of the wrong type
+    │   ├── SemanticError                    the fields are well-formed, the agent is not
+    │   └── NoSuchFileError         exit 4
+    ├── UsageError                  exit 2   the command line is at fault
+    ├── RunError                    exit 1   the run is at fault
+    │   ├── EffectError                      a model, a tool, a store
+    │   ├── GuardError                       no answer passed the guard
+    │   ├── RouteError                       no route fits and there is no default
+    │   └── BudgetError                      out of rounds, transitions or time
+    └── StuckError                  exit 70  no rule applies: a fault of ours
+
+Every error carries `Diagnostic`s. Texts stand in one table keyed by code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import attrs
+
+from lambdagent.source import Source, Span
+
+_SHOWN = 80
+
+
+@attrs.frozen
+class Text:
+    """The words of one code; ``{…}`` are filled in."""
+
+    what: str
+    why: str = ""
+    fix: str = ""
+
+
+MESSAGES: dict[str, Text] = {
+    "S001": Text("the file is not valid YAML: {reason}"),
+    "S002": Text(
+        "a tab is used for indentation",
+        why="YAML indents with spaces only",
+        fix="replace the tab by spaces",
+    ),
+    "S003": Text(
+        "the key `{key}` appears twice",
+        why="only one of the values could count; the first stands at line {first}",
+        fix="remove one of them",
+    ),
+    "S004": Text(
+        "a second document starts here",
+        why="an agent file holds one agent",
+        fix="put the second agent into a file of its own",
+    ),
+    "S005": Text(
+        "the tag `{tag}` is not allowed",
+        why="an agent file is data; it cannot name types or call code",
+        fix="remove the tag",
+    ),
+    "S006": Text(
+        "the aliases of this file expand to more than {limit} values",
+        why="such files exhaust the memory of whoever reads them",
+        fix="write the values out, or use fewer aliases",
+    ),
+    "S007": Text("the nesting is deeper than {limit} levels", fix="nest less deeply"),
+    "S008": Text("the file is not UTF-8 text: {reason}", fix="save it as UTF-8"),
+    "S009": Text("the alias `*{name}` is inside its own anchor", fix="remove the alias"),
+    "S010": Text("the merge key `<<` needs a mapping or a list of mappings, got {actual}"),
+    "S011": Text("the file cannot be read: {reason}"),
+    "S012": Text("there is no file `{path}`", fix="check the path"),
+    "S013": Text(
+        "a key must be a text, got {actual}",
+        fix="put quotes around the key, or around the whole text",
+    ),
+    "S014": Text("the configuration holds itself", fix="build it without the circle"),
+    "S015": Text(
+        "the configuration holds a {actual}",
+        why="it is data: texts, numbers, booleans, lists and dicts with texts as keys",
+        fix="pass Python objects as `tools=`, `providers=` or `memory_store=`",
+    ),
+    "S101": Text(
+        "`{field}` is missing",
+        why="{doc}",
+        fix="add `{key}:`",
+    ),
+    "S102": Text("unknown key `{key}`", why="{known}", fix="{hint}"),
+    "S103": Text("`{field}` must be {expected}, got {actual}"),
+    "S104": Text("`{field}` must be {expected}, got {actual}", fix="{hint}"),
+    "S105": Text(
+        "the file is no agent: it holds {actual}",
+        why="an agent file is a mapping with `type:` and `systemPrompt:`",
+        fix="start with `type: simple`",
+    ),
+    "S106": Text(
+        "`{field}` needs the environment variable `{variable}`, which is not set or empty",
+        fix="set it, or write a default as in `${{{variable}:-https://…}}`",
+    ),
+    "S107": Text("`{field}` is no valid expression: {reason}", fix="{hint}"),
+    "S108": Text(
+        "not supported yet: `{field}`",
+        why="this version would have to ignore it",
+        fix="remove it",
+    ),
+    "S109": Text("`{field}` does not belong to an agent of type `{type}`", fix="{hint}"),
+    "S110": Text(
+        "`{field}` belongs to the whole file, not to an agent inside it",
+        fix="move it to the top level",
+    ),
+    "S111": Text(
+        "`{field}` has an effect only with `{needed}`",
+        fix="remove it, or write `{needed}`",
+    ),
+    "L003": Text(
+        "`{field}` is 0",
+        why="Y₀ never calls its body: the agent would not run",
+        fix="write a number from 1, such as `maxSteps: 10`",
+    ),
+    "L005": Text(
+        "`{field}` is empty",
+        why="a CASE without branches has no value",
+        fix="add at least one route",
+    ),
+    "L006": Text(
+        "`{field}` is empty",
+        why="an empty composition is the identity, no agent",
+        fix="add at least one entry",
+    ),
+    "S201": Text(
+        "the name `{name}` is given to two {things}",
+        why="the second could not be told from the first",
+        fix="rename one of them",
+    ),
+    "S202": Text(
+        "there is no tool `{name}`",
+        why="a local tool is `terminate`, or a Python function, or a command of `--tool`",
+        fix="pass `tools={{{name!r}: …}}` or `--tool {name}=COMMAND`",
+    ),
+    "S203": Text(
+        "nothing in the file uses the injected {what}",
+        why="{why}",
+        fix="{hint}",
+    ),
+    "R001": Text("{message}", why="site `{site}`"),
+    "R002": Text(
+        "no answer passed the guard: {message}; the last was {got}",
+        fix="raise `guard.retry`, or set `guard.fallback`",
+    ),
+    "R003": Text(
+        "no route for {message}",
+        why="CASE has no branch for it and no default",
+        fix="add `router.default`",
+    ),
+    "R004": Text("{message}", why="the bound of Yₙ is used up", fix="raise `maxSteps`"),
+    "R005": Text(
+        "the machine was still moving after {limit} transitions",
+        fix="raise the transition limit",
+    ),
+    "R006": Text("the run took longer than {limit} s", fix="raise `--timeout`"),
+    "R007": Text("`{site}` answered out of form: {message}"),
+    "E001": Text(
+        "`{provider}` needs a key: the environment variable `{variable}` is not set",
+        fix="export {variable}=…, or use `provider: scripted`",
+    ),
+    "E002": Text("`{provider}` failed: {message}", why="site `{site}`", fix="{hint}"),
+    "E003": Text("`{site}` gave no answer within {limit} s", fix="raise `{setting}`"),
+    "E004": Text(
+        "the script of `{site}` has no reply {number}: {message}",
+        fix="add a reply or a rule to `model.script`",
+    ),
+    "E005": Text(
+        "`{provider}` cannot be used here: {message}",
+        fix="{hint}",
+    ),
+    "E006": Text("the command of tool `{name}` is refused: {reason}", fix="{hint}"),
+    "E007": Text("the recording `{path}` cannot be read: {reason}"),
+    "E008": Text("the tool `{name}` failed: {message}"),
+    "E009": Text("the memory store `{name}` failed: {message}"),
+    "E010": Text(
+        "the agent `{agent}` has no model",
+        why="without a model no reduction of it can be performed",
+        fix="add `model: {{provider: …, name: …}}`",
+    ),
+    "M001": Text(
+        "no rule applies to {message}",
+        why="a lowered program never gets here: this is a fault of lambdagent",
+        fix="please report it together with the file",
+    ),
+    "U002": Text("`{path}` cannot be written: {reason}"),
+    "U003": Text(
+        "the run needs one input",
+        fix='write it after the file, as in `lambdagent run agent.yml "hello"`, '
+        "or - for standard input, or `--input FILE`",
+    ),
+    "U004": Text("`{path}` cannot be read: {reason}"),
+    "U005": Text("{path} is not UTF-8 text: {reason}", fix="convert it to UTF-8"),
+}
+
+
+@attrs.frozen
+class Diagnostic:
+    """One finding: what is wrong, where, why, and how to fix it.
+
+    Attributes:
+        code: Key of `MESSAGES`.
+        field: Path of the field, such as ``chain.steps[0].prompt``.
+        expected: What the field may hold.
+        actual: What it holds, shortened.
+    """
+
+    code: str
+    what: str
+    where: Span | None = None
+    why: str = ""
+    fix: str = ""
+    field: str | None = None
+    expected: str | None = None
+    actual: Any = None
+
+
+def shown(value: object) -> str:
+    """Return `value` as people would write it, cut at 80 characters."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
+    """Return the diagnostic `code` with its text filled in from `values`.
+
+    ``field``, ``expected`` and ``actual`` are also kept as attributes.
+    """
+    text = MESSAGES[code]
+    words = {name: shown(value) for name, value in values.items()}
+    return Diagnostic(
+        code,
+        text.what.format_map(words),
+        where,
+        text.why.format_map(words),
+        text.fix.format_map(words),
+        values.get("field"),
+        values.get("expected"),
+        values.get("actual"),
+    )
+
+
+def render(diagnostic: Diagnostic, source: Source | None = None) -> str:
+    """Return a finding as people read it: place, text, excerpt with caret, why and fix."""
+    where = diagnostic.where
+    place = source.name if source else ""
+    if where is not None:
+        place = f"{place}:{where.line}:{where.column}".lstrip(":")
+    head = f"{place}: " if place else ""
+    lines = [f"{head}error[{diagnostic.code}]: {diagnostic.what}"]
+    if source is not None and where is not None:
+        lines.append(source.excerpt(where))
+    if diagnostic.why:
+        lines.append(f"why: {diagnostic.why}")
+    if diagnostic.fix:
+        lines.append(f"fix: {diagnostic.fix}")
+    return "\n".join(lines)
+
+
+class LambdagentError(Exception):
+    """The root of all errors that lambdagent raises on purpose."""
+
+    exit_code = 1
+
+    def __init__(
+        self, diagnostics: Diagnostic | Sequence[Diagnostic], source: Source | None = None
+    ) -> None:
+        """Carry `diagnostics`, at least one, found in `source`."""
+        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        self.diagnostics = found
+        self.source = source
+        super().__init__("\n".join(render(each, source) for each in found))
+
+    @property
+    def diagnostic(self) -> Diagnostic:
+        """The first finding."""
+        return self.diagnostics[0]
+
+
+class CompileError(LambdagentError):
+    """The file does not compile."""
+
+    exit_code = 2
+
+
+class ConfigError(CompileError):
+    """The file cannot be read."""
+
+
+class SchemaError(CompileError):
+    """A field is missing, unknown, or of the wrong type."""
+
+    @property
+    def field(self) -> str | None:
+        """Path of the field."""
+        return self.diagnostic.field
+
+    @property
+    def expected(self) -> str | None:
+        """What the field may hold."""
+        return self.diagnostic.expected
+
+    @property
+    def actual(self) -> Any:
+        """What it holds."""
+        return self.diagnostic.actual
+
+
+class SemanticError(CompileError):
+    """The fields are well-formed, but they make no agent."""
+
+    @property
+    def rule(self) -> str:
+        """The rule that is broken."""
+        return self.diagnostic.code
+
+
+class NoSuchFileError(CompileError):
+    """There is no such file."""
+
+    exit_code = 4
+
+
+class UsageError(LambdagentError):
+    """The command line does not say what to do, or a file of it cannot be used."""
+
+    exit_code = 2
+
+
+class RunError(LambdagentError):
+    """The run failed.
+
+    Attributes:
+        trace: The macro trace up to the failure.
+    """
+
+    trace: Sequence[Any] = ()
+
+
+class EffectError(RunError):
+    """A model, a tool or a store failed."""
+
+
+class GuardError(RunError):
+    """No answer passed the guard."""
+
+
+class RouteError(RunError):
+    """No route fits, and there is no default."""
+
+
+class BudgetError(RunError):
+    """Out of rounds, transitions or time."""
+
+
+class StuckError(LambdagentError):
+    """No rule applies: a fault of ours."""
+
+    exit_code = 70
+
+
+def compile_error(diagnostics: Sequence[Diagnostic], source: Source | None = None) -> CompileError:
+    """Return the error that carries all `diagnostics`, of the class of the first one."""
+    code = diagnostics[0].code
+    kind: type[CompileError]
+    if code == "S012":
+        kind = NoSuchFileError
+    elif code.startswith("S0"):
+        kind = ConfigError
+    elif code.startswith("S1"):
+        kind = SchemaError
+    else:
+        kind = SemanticError
+    return kind(diagnostics, source)

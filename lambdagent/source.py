@@ -1,0 +1,43 @@
+"""Source text and places in it.
+
+In: the text of one file. Out: `Span`s that name a place, and excerpts with a caret under it.
+Lines and columns count from 1, columns in characters.
+"""
+
+import attrs
+
+_WIDTH = 100
+
+
+@attrs.frozen
+class Span:
+    """A stretch of a file: from (line, column) up to, not including, (end_line, end_column)."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@attrs.frozen
+class Source:
+    """The text of one file, and the name that people know it by."""
+
+    name: str
+    text: str = attrs.field(repr=False)
+
+    def line(self, number: int) -> str:
+        """Return line `number` without its line break; empty past the end."""
+        lines = self.text.split("\n", number)
+        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
+
+    def excerpt(self, span: Span) -> str:
+        """Return the first line of `span` with its number, and carets below the part it covers."""
+        text = "".join(c if c.isprintable() else " " for c in self.line(span.line))
+        start = max(span.column - 1, 0)
+        stop = span.end_column - 1 if span.end_line == span.line else len(text)
+        first = max(0, min(start - _WIDTH // 2, len(text) - _WIDTH))
+        shown = text[first : first + _WIDTH]
+        carets = max(1, min(stop, first + len(shown)) - start)
+        prefix = f"{span.line} | "
+        return f"{prefix}{shown}\n{' ' * (len(prefix) - 2)}| {' ' * (start - first)}{'^' * carets}"
