@@ -1,0 +1,75 @@
+"""Data: what may cross the border between a program and the world.
+
+JSON-like and immutable: None, bool, int, float, str, tuples (arrays) and `Record`s (objects).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
+
+Data: TypeAlias = "bool | int | float | str | tuple[Data, ...] | Record | None"
+
+
+class Record(Mapping[str, "Data"]):
+    """An immutable object with string keys, in insertion order; equal whatever the order."""
+
+    __slots__ = ("_hash", "_items")
+
+    def __init__(self, items: Mapping[str, Data] | None = None, **more: Data) -> None:
+        """Copy `items`, then `more`; their values must already be `Data`."""
+        self._items: dict[str, Data] = {**(items or {}), **more}
+        self._hash: int | None = None
+
+    def __getitem__(self, key: str) -> Data:
+        return self._items[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._items)
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self._items.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return f"Record({self._items!r})"
+
+
+class NotDataError(TypeError):
+    """A value that cannot cross the border: a function, a handle, a set, a non-string key."""
+
+
+def freeze(value: object, *, max_depth: int = 200) -> Data:
+    """Return `value` as `Data`: lists become tuples, dicts become `Record`s.
+
+    Raises:
+        NotDataError: `value` holds something that JSON cannot, or nests deeper than `max_depth`.
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if max_depth == 0:
+        what = "the value is nested too deeply"
+        raise NotDataError(what)
+    if isinstance(value, list | tuple):
+        return tuple(freeze(item, max_depth=max_depth - 1) for item in value)
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                what = f"the key {key!r} is no string"
+                raise NotDataError(what)
+        return Record({k: freeze(v, max_depth=max_depth - 1) for k, v in value.items()})
+    what = f"{type(value).__name__} is no JSON value"
+    raise NotDataError(what)
+
+
+def thaw(value: Data) -> Any:
+    """Return `value` with fresh dicts and lists, as `json` and the SDKs want it."""
+    if isinstance(value, tuple):
+        return [thaw(item) for item in value]
+    if isinstance(value, Record):
+        return {key: thaw(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,47 @@
+"""A program: a closed core term and its site table."""
+
+from collections.abc import Mapping
+
+import attrs
+
+from lambdagent.ir.alpha import digest_rows
+from lambdagent.ir.codec import encode_term
+from lambdagent.ir.core import Term
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.sites import Site
+
+
+@attrs.frozen(eq=False)
+class Program:
+    """What every engine runs.
+
+    Attributes:
+        term: A function value from the input to the answer.
+        sites: Each site that `term` mentions, by name.
+        name: What people call the agent.
+        shows_steps: The file asks for its intermediate steps to be printed.
+    """
+
+    term: Term = attrs.field(repr=False)
+    sites: Mapping[str, Site] = attrs.field(repr=False)
+    name: str = "agent"
+    shows_steps: bool = False
+
+    def digest(self) -> str:
+        """Return a hash of the meaning: nodes and sites, without hints and bindings."""
+        rows: list[Data] = [*encode_term(self.term, names=False)]
+        rows += [site_row(self.sites[name]) for name in sorted(self.sites)]
+        return digest_rows(rows)
+
+
+def site_row(site: Site) -> Data:
+    """Return `site` as JSON-like data, without its binding."""
+    return Record(
+        name=site.name,
+        kind=site.kind,
+        static=site.static,
+        decoder=site.decoder,
+        onError=site.on_error,
+        idempotent=site.idempotent,
+        timeout=site.timeout_s,
+    )

@@ -1,0 +1,67 @@
+"""The site table: what each effect site of a program is, as plain data.
+
+A term mentions a site by name only. Prompts, models, predicates, limits stand here, so a term can
+be hashed, printed and stored. Implementations are found by `kind` when a program is linked to a
+machine.
+
+Source: semantics.md §2.
+"""
+
+from typing import Literal
+
+import attrs
+
+from lambdagent.ir.data import Record
+
+SiteClass = Literal["oracle", "store", "host", "control"]
+
+# Which class the sites of a kind have: who answers them, and whether the answer is journalled.
+KINDS: dict[str, SiteClass] = {
+    "llm": "oracle",
+    "tool": "oracle",
+    "now": "oracle",
+    "conv.read": "store",
+    "conv.append": "store",
+    "mem.read": "store",
+    "mem.append": "store",
+    "recall": "oracle",
+    "remember": "oracle",
+    "predicate": "host",
+    "stop": "host",
+    "action": "host",
+    "label": "host",
+    "next": "host",
+    "thought": "host",
+    "concat": "host",
+    "fail": "control",
+}
+
+
+@attrs.frozen
+class Site:
+    """One row of the table.
+
+    Attributes:
+        name: Unique in the program, such as ``llm:writer``.
+        kind: A key of `KINDS`.
+        static: The configuration of the site.
+        decoder: How an answer becomes a value: ``raw text json number boolean``.
+        on_error: What an oracle's failure does: ``raise`` it, or answer with a ``text``.
+        idempotent: Whether asking twice does no harm.
+        timeout_s: Longest wait for an answer, in seconds.
+        binding: Key of a host object in `registry`; no part of the meaning, never hashed.
+    """
+
+    name: str
+    kind: str
+    static: Record = attrs.field(factory=Record)
+    decoder: str = "raw"
+    on_error: Literal["raise", "text"] = "raise"
+    idempotent: bool = True
+    timeout_s: float | None = None
+    binding: str | None = attrs.field(default=None, eq=False)
+
+    @property
+    def site_class(self) -> SiteClass:
+        """Who answers: the world, the store, a host function, or the machine itself."""
+        return KINDS[self.kind]

@@ -1,0 +1,358 @@
+"""Surface terms: the agents that people see, write and combine.
+
+Plain frozen data. A term can be applied (``term("hello")``), composed (``f >> g`` runs `g` on what
+`f` answers) and put side by side (``f | g`` runs both on the same input). Its meaning is the core
+term that `lambdagent.desugar` lowers it to.
+
+Source: specification 3.2 and 14; semantics.md §8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+import attrs
+
+import lambdagent
+from lambdagent.ir import registry
+from lambdagent.ir.data import Data, Record, freeze
+
+TERMINATE = "terminate"
+# The label of everything that no route fits.
+OTHER = "_"
+
+# Names of models by the provider that serves them, for models given by name alone.
+_FAMILIES = {
+    "claude": "anthropic",
+    "gpt": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "qwen": "dashscope",
+    "deepseek": "deepseek",
+    "moonshot": "moonshot",
+    "kimi": "moonshot",
+    "glm": "zhipu",
+    "scripted": "scripted",
+}
+
+
+def provider_of(model_name: str) -> str | None:
+    """Return the provider whose models are named like `model_name`, if that is known."""
+    lowered = model_name.lower()
+    return next((p for prefix, p in _FAMILIES.items() if lowered.startswith(prefix)), None)
+
+
+@attrs.frozen(kw_only=True)
+class Model:
+    """Which model answers, and how it is asked. None leaves a setting to the provider.
+
+    Attributes:
+        timeout_s: Longest wait for one call, in seconds.
+        script: Replies of the ``scripted`` provider.
+        binding: Key of a provider object in the registry.
+    """
+
+    provider: str
+    name: str = ""
+    temperature: float | None = 0.3
+    max_tokens: int | None = 4096
+    top_p: float | None = None
+    stop_sequences: tuple[str, ...] = ()
+    base_url: str | None = None
+    timeout_s: float = 600.0
+    context_window: int = 200_000
+    script: Record | None = None
+    binding: str | None = attrs.field(default=None, eq=False)
+
+
+def _model(value: Model | str | None) -> Model | None:
+    if isinstance(value, str):
+        provider = provider_of(value)
+        if provider is None:
+            what = f"no provider is known for the model {value!r}; write Model(provider=…, name=…)"
+            raise ValueError(what)
+        return Model(provider=provider, name=value)
+    return value
+
+
+@attrs.frozen
+class Term:
+    """An agent: a function from an input to an answer."""
+
+    def __call__(self, value: object) -> Any:
+        """Run the agent on `value` and return its answer.
+
+        Calls of the same object share its conversation and its memory.
+
+        Raises:
+            RunError: The run failed: a model, a guard without fallback, a route without default.
+        """
+        return lambdagent.call(self, value)
+
+    def __rshift__(self, then: Term) -> Compose:
+        """Return the agent that gives its answer to `then`."""
+        return Compose(*_stages(self), *_stages(then))
+
+    def __or__(self, other: Term) -> Par:
+        """Return the agent that runs both on the same input and answers with both."""
+        return Par(*_branches(self), *_branches(other))
+
+
+@attrs.frozen
+class Lam(Term):
+    """``λx. LLM(x)``: one model call without history."""
+
+    name: str
+    prompt: str = ""
+    model: Model | None = attrs.field(default=None, converter=_model)
+    output_parser: str = "text"
+
+
+@attrs.frozen
+class ConversationLam(Lam):
+    """``λx. LLM(history ++ x)``: a model call that remembers its conversation."""
+
+    max_history_tokens: int = 80_000
+    recent_turns: int = 20
+
+
+def _implementation(value: Callable[..., object] | str | None) -> str | None:
+    return registry.register(value) if callable(value) else value
+
+
+@attrs.frozen
+class Tool(Term):
+    """An effect by name: a Python function, a shell command, a remote tool.
+
+    Attributes:
+        implementation: The function, kept in the registry; here only its key.
+        command: Shell command, for tools of the command line.
+        timeout_s: Longest wait for one call, in seconds.
+    """
+
+    name: str
+    implementation: str | None = attrs.field(default=None, converter=_implementation, eq=False)
+    description: str = attrs.field(default="", kw_only=True)
+    command: str | None = attrs.field(default=None, kw_only=True)
+    timeout_s: float = attrs.field(default=30.0, kw_only=True)
+    idempotent: bool = attrs.field(default=False, kw_only=True)
+
+    @property
+    def fn(self) -> Callable[[Any], Any]:
+        """The Python function behind the tool; the identity for ``terminate``.
+
+        Raises:
+            LookupError: The tool has no Python function.
+        """
+        if self.name == TERMINATE:
+            return _identity
+        if self.implementation is None:
+            what = f"the tool {self.name!r} has no Python function"
+            raise LookupError(what)
+        function: Callable[[Any], Any] = registry.lookup(self.implementation)
+        return function
+
+
+def _identity(value: Any) -> Any:
+    return value
+
+
+@attrs.frozen
+class ReActStep(Tool):
+    """One round of a ReAct loop: think, choose, act, observe."""
+
+    think: Lam = attrs.field(kw_only=True)
+    tools: tuple[Tool, ...] = attrs.field(kw_only=True, converter=tuple)
+    observation_enabled: bool = attrs.field(default=True, kw_only=True)
+    early_stop: str | None = attrs.field(default=None, kw_only=True)
+
+
+@attrs.frozen(init=False)
+class Compose(Term):
+    """``λx. fk(…(f1 x))``: the stages one after another."""
+
+    stages: tuple[Term, ...]
+
+    def __init__(self, *stages: Term) -> None:
+        """Compose `stages`, the first one first; none at all is the identity."""
+        self.__attrs_init__(stages)
+
+
+@attrs.frozen
+class Loop(Term):
+    """``Yₙ(…)``: `body` again and again until `condition`, at most `max_steps` times.
+
+    Attributes:
+        condition: An expression over `x`, the result, and `step`, counted from 0; or an agent that
+            answers true or false to the pair of both. Tested after each round.
+        on_exhausted: ``last`` answers with the last result, ``error`` raises MaxTurns.
+    """
+
+    body: Term
+    condition: str | Term = "False"
+    max_steps: int = 10
+    on_exhausted: str = attrs.field(
+        default="last", kw_only=True, validator=attrs.validators.in_(("last", "error"))
+    )
+    verbose: bool = attrs.field(default=False, kw_only=True)
+
+
+def _routes(routes: Mapping[str, Term]) -> Mapping[str, Term]:
+    if OTHER in routes:
+        what = f"a route cannot be named {OTHER!r}; use `default`"
+        raise ValueError(what)
+    frozen: Any = Record(cast(Any, routes))
+    return cast(Mapping[str, Term], frozen)
+
+
+@attrs.frozen
+class Route(Term):
+    """``case (classifier x) of {label ⇒ agent x}``.
+
+    Attributes:
+        routes: Agents by label.
+        default: Who answers when no label fits; without one that raises RouteError.
+    """
+
+    classifier: Term
+    routes: Mapping[str, Term] = attrs.field(converter=_routes)
+    default: Term | None = None
+
+
+@attrs.frozen(init=False)
+class Par(Term):
+    """``λx. ⟨f1 x, …, fk x⟩``, the branches side by side."""
+
+    branches: tuple[Term, ...]
+
+    def __init__(self, *branches: Term) -> None:
+        """Run `branches`, at least one, on the same input.
+
+        Raises:
+            ValueError: There is no branch.
+        """
+        if not branches:
+            what = "Par needs at least one branch"
+            raise ValueError(what)
+        self.__attrs_init__(branches)
+
+
+@attrs.frozen
+class Concat(Term):
+    """``λ⟨a, b, …⟩. text``: joins the answers of a `Par`, in order, with blank lines between."""
+
+
+@attrs.frozen
+class Pair(Term):
+    """``λx. ⟨left x, right x⟩``, left before right."""
+
+    left: Term
+    right: Term
+
+
+@attrs.frozen
+class Fst(Term):
+    """``λp. fst p``."""
+
+
+@attrs.frozen
+class Snd(Term):
+    """``λp. snd p``."""
+
+
+@attrs.frozen
+class If(Term):
+    """``λx. if (condition x) (then x) (otherwise x)``; `condition` as in `Loop`, over `x`."""
+
+    condition: str | Term
+    then: Term
+    otherwise: Term = attrs.field(factory=Compose)
+
+
+@attrs.frozen
+class Guard(Term):
+    """``{x : T | P(x)}``: `agent` again until its answer passes, at most `retry` times more.
+
+    Attributes:
+        validator: An expression over `x`, the answer; or an agent that answers true or false.
+        fallback: ``error`` raises ValidationError, ``empty`` answers "", ``last`` the last answer;
+            any other text is the answer itself.
+    """
+
+    agent: Term
+    validator: str | Term
+    retry: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    fallback: str = "error"
+
+
+def _initial(entries: Mapping[str, object]) -> Record:
+    frozen = freeze(entries)
+    return frozen if isinstance(frozen, Record) else Record()
+
+
+@attrs.frozen
+class Memory(Term):
+    """``Γ ∪ store``: `agent` sees what was remembered, and its exchange is remembered.
+
+    Attributes:
+        strategy: ``local``, or ``custom`` with an object in the registry.
+        size: Most entries kept; 0 keeps none.
+        ttl_s: Seconds after which an entry is gone; 0 keeps it.
+        initial: Entries that are there from the start.
+        binding: Key of a `MemoryStore` in the registry.
+    """
+
+    agent: Term
+    name: str = "memory"
+    strategy: str = attrs.field(default="local", kw_only=True)
+    size: int = attrs.field(default=20, kw_only=True)
+    ttl_s: float = attrs.field(default=0, kw_only=True)
+    initial: Record = attrs.field(factory=Record, kw_only=True, converter=_initial)
+    binding: str | None = attrs.field(default=None, kw_only=True, eq=False)
+
+
+def _stages(term: Term) -> tuple[Term, ...]:
+    return term.stages if isinstance(term, Compose) else (term,)
+
+
+def _branches(term: Term) -> tuple[Term, ...]:
+    return term.branches if isinstance(term, Par) else (term,)
+
+
+def subterms(root: Term) -> Iterator[Term]:
+    """Yield `root` and every agent inside it, outer before inner, left to right."""
+    stack = [root]
+    while stack:
+        term = stack.pop()
+        yield term
+        stack.extend(reversed(parts(term)))
+
+
+def parts(term: Term) -> list[Term]:
+    """Return the agents that `term` is made of, in the order in which they run."""
+    match term:
+        case Compose(stages):
+            return list(stages)
+        case Par(branches):
+            return list(branches)
+        case Loop(body, condition):
+            return [body, *_agents(condition)]
+        case Route(classifier, routes, default):
+            return [classifier, *routes.values(), *_agents(default)]
+        case Guard(agent, validator):
+            return [agent, *_agents(validator)]
+        case If(condition, then, otherwise):
+            return [*_agents(condition), then, otherwise]
+        case Pair(left, right):
+            return [left, right]
+        case Memory(agent):
+            return [agent]
+        case ReActStep():
+            return [term.think, *term.tools]
+    return []
+
+
+def _agents(value: Data | Term) -> list[Term]:
+    return [value] if isinstance(value, Term) else []

@@ -1,0 +1,120 @@
+"""Traversals of core terms, all with an explicit stack: terms may be 100,000 levels deep."""
+
+from collections.abc import Callable, Iterator
+
+from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
+
+
+def children(term: Term) -> tuple[Term, ...]:
+    """Return the direct subterms of `term`, left to right."""
+    if type(term) is App:
+        return (term.fun, term.arg)
+    return (term.body,) if type(term) is Lam else ()
+
+
+def nodes(root: Term) -> Iterator[Term]:
+    """Yield each distinct node of `root` once, children before parents, left to right."""
+    seen: set[int] = set()
+    stack: list[tuple[Term, bool]] = [(root, False)]
+    while stack:
+        term, ready = stack.pop()
+        if ready:
+            yield term
+        elif id(term) not in seen:
+            seen.add(id(term))
+            stack.append((term, True))
+            stack.extend((child, False) for child in reversed(children(term)))
+
+
+def size(root: Term) -> int:
+    """Return the number of nodes of `root`, shared ones counted once."""
+    return sum(1 for _ in nodes(root))
+
+
+def free_reach(root: Term) -> int:
+    """Return how many enclosing binders `root` needs: 0 when it is closed."""
+    reach: dict[int, int] = {}
+    result = 0
+    for term in nodes(root):
+        if type(term) is Var:
+            result = term.index + 1
+        elif type(term) is Lam:
+            result = max(0, reach[id(term.body)] - 1)
+        elif type(term) is App:
+            result = max(reach[id(term.fun)], reach[id(term.arg)])
+        else:
+            result = 0
+        reach[id(term)] = result
+    return result
+
+
+def site_names(root: Term) -> set[str]:
+    """Return the names of the effect sites that `root` mentions."""
+    return {
+        str(term.params[0]) for term in nodes(root) if type(term) is Prim and term.name == "site"
+    }
+
+
+def rebuild(root: Term, replace: Callable[[Var, int], Term]) -> Term:
+    """Return `root` with each variable `v` under `d` binders replaced by ``replace(v, d)``.
+
+    Nodes that do not change, and shared ones, stay shared. Linear in nodes times depths at which
+    a shared node occurs.
+    """
+    done: dict[tuple[int, int], Term] = {}
+    stack: list[tuple[Term, int, bool]] = [(root, 0, False)]
+    while stack:
+        term, depth, ready = stack.pop()
+        key = (id(term), depth)
+        if key in done:
+            continue
+        if type(term) is Var:
+            done[key] = replace(term, depth)
+        elif type(term) is Lam:
+            if ready:
+                body = done[id(term.body), depth + 1]
+                done[key] = term if body is term.body else Lam(body, term.name)
+            else:
+                stack += [(term, depth, True), (term.body, depth + 1, False)]
+        elif type(term) is App:
+            if ready:
+                fun, arg = done[id(term.fun), depth], done[id(term.arg), depth]
+                same = fun is term.fun and arg is term.arg
+                done[key] = term if same else App(fun, arg, term.label)
+            else:
+                stack += [(term, depth, True), (term.arg, depth, False), (term.fun, depth, False)]
+        else:
+            done[key] = term
+    return done[id(root), 0]
+
+
+def shift(root: Term, by: int) -> Term:
+    """Return `root` with its free variables moved `by` binders outwards."""
+    if by == 0:
+        return root
+    return rebuild(
+        root,
+        lambda var, depth: Var(var.index + by, var.name) if var.index >= depth else var,
+    )
+
+
+def instantiate(body: Term, argument: Term) -> Term:
+    """Return the body of a lambda with its variable replaced by `argument`, without capture.
+
+    The β rule: ``(λx. body) argument ⟶ body[x := argument]``.
+    """
+    shifted: dict[int, Term] = {}
+
+    def replace(var: Var, depth: int) -> Term:
+        if var.index == depth:
+            if depth not in shifted:
+                shifted[depth] = shift(argument, depth)
+            return shifted[depth]
+        return Var(var.index - 1, var.name) if var.index > depth else var
+
+    return rebuild(body, replace)
+
+
+def is_atom(term: Term) -> bool:
+    """Whether `term` is evaluated without a step of its own: a variable or a constant."""
+    return type(term) in {Var, Lit, Prim}
