@@ -1,0 +1,1 @@
+"""Measurements. Ratios within one run, since machines differ; targets stand in the design."""

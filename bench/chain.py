@@ -1,0 +1,97 @@
+"""One stage of a chain, and many runs at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import time
+from collections.abc import Coroutine
+from typing import Any
+
+from bench.agents import Constant, Late, chain, program_of, sessions
+from bench.timing import Row, best_of
+
+_STAGES = 500
+_RUNS, _CALLS, _LATENCY_S = 1_000, 6, 0.1
+
+
+def rows() -> list[Row]:
+    """Measure a stage."""
+    found = []
+    model = Constant()
+    stages = [model.text] * _STAGES
+
+    def by_hand() -> str:
+        messages: list[str] = []
+        answer = "go"
+        for stage in stages:
+            messages.append(answer)
+            answer = stage()
+        return answer
+
+    plain = best_of(20, by_hand) / _STAGES
+    for name, settings in (("conversation", ""), ("no conversation", ", conversation: false")):
+        program = program_of(chain(_STAGES, settings), providers={"scripted": model})
+        session = sessions(program)()
+        seconds = best_of(10, lambda session=session: session.run("go")) / _STAGES
+        found.append(
+            Row(
+                f"chain of {_STAGES}, {name}",
+                f"{seconds * 1e6:.1f} µs a stage",
+                f"by hand {plain * 1e6:.2f} µs",
+                f"{seconds / plain:.0f}",
+                "≤ 20, aim 8 µs",
+            )
+        )
+    return found
+
+
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def _timed(work: Coroutine[Any, Any, object]) -> tuple[float, float, int]:
+    """Return wall seconds, CPU seconds and how far the peak of memory rose."""
+    before = _peak_bytes()
+    wall, cpu = time.perf_counter(), time.process_time()
+    asyncio.run(work)
+    taken = time.perf_counter() - wall, time.process_time() - cpu
+    return (*taken, _peak_bytes() - before)
+
+
+def concurrent_rows() -> list[Row]:
+    """Measure many runs at a time, each of a few calls that wait."""
+    program = program_of(
+        chain(_CALLS, ", conversation: false"), providers={"scripted": Late(_LATENCY_S)}
+    )
+    session = sessions(program)
+
+    async def plain() -> None:
+        async def one() -> None:
+            for _ in range(_CALLS):
+                await asyncio.sleep(_LATENCY_S)
+
+        await asyncio.gather(*(one() for _ in range(_RUNS)))
+
+    async def ours() -> None:
+        ready = [session() for _ in range(_RUNS)]
+        await asyncio.gather(*(each.arun("go") for each in ready))
+
+    plain_wall, plain_cpu, plain_memory = _timed(plain())
+    wall, cpu, memory = _timed(ours())
+    return [
+        Row(
+            f"{_RUNS:,} runs of {_CALLS} calls of {_LATENCY_S * 1000:.0f} ms",
+            f"{wall:.2f} s, {cpu:.2f} s CPU, {cpu / _RUNS / _CALLS * 1e6:.0f} µs a call",
+            f"by hand {plain_wall:.2f} s, {plain_cpu:.2f} s CPU",
+            f"{wall / plain_wall:.2f}",
+            "≤ 1.0, aim 0.7 s",
+        ),
+        Row(
+            "memory of such a run",
+            f"{memory / _RUNS / 1024:.1f} KB",
+            f"by hand {plain_memory / _RUNS / 1024:.1f} KB",
+            "",
+            "≤ 25, aim 10 KB",
+        ),
+    ]

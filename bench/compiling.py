@@ -1,0 +1,50 @@
+"""Compile time, against the C YAML loader alone on the same text."""
+
+from __future__ import annotations
+
+import yaml
+
+from bench.agents import CONFIGURATIONS, REACT, SIMPLE, program_of, term_of
+from bench.timing import Row, best_of
+
+_REPEATS = 7
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_FILES = 300
+
+
+def _per_call(work: object, times: int) -> float:
+    def loop() -> None:
+        for _ in range(times):
+            work()  # type: ignore[operator]
+
+    return best_of(_REPEATS, loop) / times
+
+
+def rows() -> list[Row]:
+    """Measure compilation."""
+    found = []
+    for name, text_of in CONFIGURATIONS.items():
+        text = text_of()
+        times = max(1, 100_000 // len(text))
+        load = _per_call(lambda text=text: yaml.load(text, _LOADER), times)
+        term = _per_call(lambda text=text: term_of(text), times)
+        core = _per_call(lambda text=text: program_of(text), times)
+        baseline = f"C loader {load * 1e3:.3f} ms"
+        for stage, seconds in (("term", term), ("core", core)):
+            value, ratio = f"{seconds * 1e3:.3f} ms", f"{seconds / load:.2f}"
+            found.append(Row(f"{name} → {stage}", value, baseline, ratio, "≤ 2, aim 1.3"))
+    return [*found, _many("simple", SIMPLE), _many("react", REACT)]
+
+
+def _many(name: str, text: str) -> Row:
+    """Check small files of different text one after another, as lint does."""
+    texts = [text.replace("agentId: ", f"agentId: n{i}-", 1) for i in range(_FILES)]
+    ours = best_of(_REPEATS, lambda: [term_of(each) for each in texts]) / _FILES
+    load = best_of(_REPEATS, lambda: [yaml.load(each, _LOADER) for each in texts]) / _FILES
+    return Row(
+        f"small files, {name}",
+        f"{1 / ours:,.0f} files/s",
+        f"C loader {1 / load:,.0f} files/s",
+        f"{ours / load:.2f}",
+        "≥ 1,500/s, aim 4,000/s",
+    )

@@ -1,0 +1,69 @@
+"""Answers of the world → values, and errors → the nearest handler.
+
+Source: semantics.md §3.4, §5.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.sites import Site
+from lambdagent.machine.decoders import DecodeError, Kind, decode_output
+from lambdagent.machine.state import (
+    AWAIT_ARG,
+    CATCH,
+    Fail,
+    Failure,
+    Kont,
+    Path,
+    Return,
+    ThreadState,
+    Value,
+)
+from lambdagent.machine.values import inject
+
+
+def decode_answer(site: Site, answer: Data | Failure) -> Value | Failure:
+    """Return the value of `answer` at `site`, or the failure that it is.
+
+    A model's answer is a record with a `text`; the site's decoder reads that text. A failure at a
+    site whose errors are text is the text of its message.
+    """
+    if isinstance(answer, Failure):
+        return answer.message if site.on_error == "text" else answer
+    if site.decoder == "raw":
+        return inject(answer)
+    text = text_of(answer)
+    if site.decoder == "text":
+        return text
+    try:
+        return inject(decode_output(cast(Kind, site.decoder), text))
+    except DecodeError as error:
+        return Failure("ValidationError", str(error), text)
+
+
+def text_of(answer: Data) -> str:
+    """Return the text of an answer: its `text` when it is a record that has one."""
+    if isinstance(answer, Record):
+        answer = answer.get("text")
+    return answer if isinstance(answer, str) else "" if answer is None else str(answer)
+
+
+def error_record(failure: Failure, site: str, key: Path) -> Record:
+    """Return the error value that handlers see: {kind, message, site, key, data}."""
+    return Record(
+        kind=failure.kind, message=failure.message, site=site, key=key, data=failure.data
+    )
+
+
+def throw(error: Record, kont: Kont) -> ThreadState:
+    """Return the state after `error`: at the nearest handler in `kont`, or failed.
+
+    ``fail e, K[catch □ h] ⟶ h e, K``; the store is not rolled back.
+    """
+    while kont:
+        if kont[0] == CATCH:
+            return Return(error, (AWAIT_ARG, kont[1], kont[2]))
+        kont = kont[1]
+    return Fail(error)

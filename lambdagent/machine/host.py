@@ -1,0 +1,171 @@
+"""Host sites: deterministic, total functions of their argument, found by kind (δ).
+
+Each factory gets the static data of a site and returns its function from value to value.
+"""
+
+from collections.abc import Callable, Mapping
+
+from lambdagent.ir.data import Data, Record
+from lambdagent.machine.answers import text_of
+from lambdagent.machine.decoders import decode_label
+from lambdagent.machine.expression import check
+from lambdagent.machine.state import CONS, NIL_VALUE, PAIR, TAGGED, Value
+from lambdagent.machine.text import TRANSCRIPT, text_of_data, text_of_value
+from lambdagent.machine.toolcall import Answer, Call, extract_call
+from lambdagent.machine.values import Noted, inject, pair, project, tagged, tuple_items
+
+HostFunction = Callable[[Value], Value]
+
+TERMINATE = "terminate"
+
+
+def predicate(static: Record) -> HostFunction:
+    """``P(x)``: the expression over the names of the components of the argument.
+
+    An exception counts as false; its reason is a note of the trace.
+    """
+    names = _strings(static["names"])
+    expression = static["expression"]
+
+    def run(value: Value) -> Value:
+        values = tuple_items(value) if len(names) > 1 else [value]
+        bound = {name: project(item) for name, item in zip(names, values, strict=True)}
+        passed, reason = check(expression, bound)
+        return passed if reason is None else Noted(passed, reason)
+
+    return run
+
+
+def stop(static: Record) -> HostFunction:
+    """The exit test of a ReAct loop, over ⟨reply, ⟨tool, ⟨argument, ⟨observation, round⟩⟩⟩⟩."""
+    expression = static["expression"]
+
+    def run(value: Value) -> Value:
+        reply, tool, argument, observation, done = map(project, tuple_items(value))
+        call = Record(id="", name=tool, arguments=argument)
+        bound: dict[str, Data] = {
+            "x": text_of(reply),
+            "content": text_of(reply),
+            "turn": done + 1 if isinstance(done, int) else 1,
+            "finish_reason": reply.get("finish_reason") if isinstance(reply, Record) else None,
+            "tool_calls": (call,),
+            "tool_results": Record({text_of_data(tool): observation}),
+            "observation": observation,
+        }
+        passed, reason = check(expression, bound)
+        return passed if reason is None else Noted(passed, reason)
+
+    return run
+
+
+def action_labels(tools: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels of what a reply can mean: a call of each tool, or one of three ends."""
+    return (*(f"call {tool}" for tool in tools), "invalid", "terminate", "answer")
+
+
+def action(static: Record) -> HostFunction:
+    """Decode a reply: ``call tool⟨args⟩ | invalid⟨why⟩ | terminate⟨answer⟩ | answer⟨text⟩``."""
+    tools = _strings(static["tools"])
+    labels = action_labels(tools)
+    known = (*tools, TERMINATE)
+    number = {tool: i for i, tool in enumerate(known)}
+
+    def run(value: Value) -> Value:
+        reply = project(value)
+        text = text_of(reply)
+        decoded = _native_call(reply, known) or extract_call(text, known, _finish(reply))
+        if isinstance(decoded, Call):
+            if decoded.tool == TERMINATE:
+                return tagged(labels, len(tools) + 1, _final(decoded.args, text))
+            return tagged(labels, number[decoded.tool], inject(decoded.args))
+        if isinstance(decoded, Answer):
+            return tagged(labels, len(tools) + 2, text)
+        return tagged(labels, len(tools), decoded.message)
+
+    return run
+
+
+def _finish(reply: Data) -> str | None:
+    reason = reply.get("finish_reason") if isinstance(reply, Record) else None
+    return reason if isinstance(reason, str) else None
+
+
+def _native_call(reply: Data, known: tuple[str, ...]) -> Call | None:
+    """Return the first call that the provider itself found in the reply."""
+    calls = reply.get("tool_calls") if isinstance(reply, Record) else None
+    for call in calls if isinstance(calls, tuple) else ():
+        if isinstance(call, Record) and call.get("name") in known:
+            return Call(str(call["name"]), call.get("arguments"))
+    return None
+
+
+def _final(args: Data, text: str) -> str:
+    """Return the answer that a call of ``terminate`` carries, or the text around it."""
+    if isinstance(args, Record) and len(args) == 1:
+        args = next(iter(args.values()))
+    if args not in (None, "", (), Record()):
+        return text_of_data(args)
+    kept = [line for line in text.splitlines() if line.strip().casefold() != TERMINATE]
+    return "\n".join(kept).strip()
+
+
+def label(static: Record) -> HostFunction:
+    """Decode a text to ``lᵢ⟨text⟩`` of the labels, or to ``_⟨text⟩``."""
+    labels = (*_strings(static["labels"]), "_")
+
+    def run(value: Value) -> Value:
+        text = text_of_value(value)
+        index = decode_label(text, labels[:-1])
+        return tagged(labels, len(labels) - 1 if index is None else index, text)
+
+    return run
+
+
+def next_view(static: Record) -> HostFunction:
+    """``⟨view, ⟨reply, ⟨tool, observation⟩⟩⟩``: what the next round of a ReAct loop thinks about.
+
+    In a conversation that is the observation, since the history holds the rest; without one it
+    is the transcript with one more entry; with observations disabled it is the thought.
+    """
+    conversation, observed = static["conversation"], static["observation"]
+
+    def run(value: Value) -> Value:
+        view, reply, tool, observation = value[1], *tuple_items(value[2])
+        thought = text_of(project(reply))
+        if not observed:
+            return thought
+        if conversation:
+            return f"Observation from {tool}: {text_of_value(observation)}"
+        entry = pair(thought, pair(tool, observation))
+        if type(view) is tuple and view[0] == TAGGED and view[1] == TRANSCRIPT:
+            _, original, entries = view[3]
+        else:
+            original, entries = view, NIL_VALUE
+        return tagged(TRANSCRIPT, 0, (PAIR, original, (CONS, entry, entries)))
+
+    return run
+
+
+def thought(_static: Record) -> HostFunction:
+    """Return the text of a reply."""
+    return lambda value: text_of(project(value))
+
+
+def concat(_static: Record) -> HostFunction:
+    """Join the components of right-nested pairs as text, with blank lines between."""
+    return lambda value: "\n\n".join(map(text_of_value, tuple_items(value)))
+
+
+def _strings(data: Data) -> tuple[str, ...]:
+    return tuple(item for item in data if isinstance(item, str)) if isinstance(data, tuple) else ()
+
+
+HOSTS: Mapping[str, Callable[[Record], HostFunction]] = {
+    "predicate": predicate,
+    "stop": stop,
+    "action": action,
+    "label": label,
+    "next": next_view,
+    "thought": thought,
+    "concat": concat,
+}

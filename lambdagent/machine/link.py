@@ -1,0 +1,118 @@
+"""Program → linked program: code that the machine can step, and implementations for its sites.
+
+A node's id is its row in the flat table of `ir.codec`, so code can be named by number in a stored
+state. Code is a tuple: opcode, id, operands.
+
+    (VAR, id, index)   (CONST, id, value)   (LAM, id, body)   (APP, id, fun, arg)
+    (LABELLED, id, app, kind, name)
+"""
+
+from collections.abc import Callable, Mapping
+
+import attrs
+
+from lambdagent.ir.codec import encode_term
+from lambdagent.ir.core import UNIT, Prim, arity
+from lambdagent.ir.data import Data
+from lambdagent.ir.program import Program
+from lambdagent.ir.sites import Site
+from lambdagent.machine.host import HOSTS
+from lambdagent.machine.state import (
+    APP,
+    CONST,
+    LABELLED,
+    LAM,
+    NIL_VALUE,
+    PARTIAL,
+    SITE,
+    VAR,
+    Code,
+    Value,
+)
+from lambdagent.machine.store import STORES
+from lambdagent.machine.values import inject
+
+
+@attrs.frozen(eq=False)
+class LinkedSite:
+    """A site and what answers it inside the machine; nothing for the other classes."""
+
+    site: Site
+    host: Callable[[Value], Value] | None = None
+    store: Callable[[Value | None, Value], tuple[Value, Value]] | None = None
+    cell: str = ""
+
+
+@attrs.frozen(eq=False, repr=False)
+class Linked:
+    """A program that is ready to run.
+
+    Attributes:
+        codes: Code by node id; the last one is the program.
+        rows: The rows of `ir.codec` that the ids count.
+    """
+
+    program: Program
+    codes: tuple[Code, ...]
+    rows: tuple[Data, ...]
+    sites: Mapping[str, LinkedSite]
+
+
+def link(program: Program) -> Linked:
+    """Return `program` with code for its term and implementations for its sites.
+
+    Raises:
+        KeyError: The term mentions a site that the table does not have.
+    """
+    rows = encode_term(program.term)
+    codes: list[Code] = []
+    for number, row in enumerate(rows):
+        codes.append(_code(number, row, codes))
+    sites = {name: _linked_site(site) for name, site in program.sites.items()}
+    for code in codes:
+        if code[0] == CONST and type(code[2]) is tuple and code[2][0] == SITE:
+            sites[code[2][1]]
+    return Linked(program, tuple(codes), tuple(rows), sites)
+
+
+def _code(number: int, row: Data, codes: list[Code]) -> Code:
+    match row:
+        case ("v", index, _):
+            return (VAR, number, index)
+        case ("l", int(body), _):
+            return (LAM, number, codes[body])
+        case ("a", int(fun), int(arg)):
+            return (APP, number, codes[fun], codes[arg])
+        case ("a", int(fun), int(arg), kind, name):
+            return (LABELLED, number, (APP, number, codes[fun], codes[arg]), kind, name)
+        case ("u",):
+            return (CONST, number, UNIT)
+        case ("c", value):
+            return (CONST, number, inject(value))
+        case ("p", str(name), tuple(params)):
+            return _constant(number, Prim(name, params))
+    what = f"no code for row {row!r}"
+    raise ValueError(what)
+
+
+def _constant(number: int, prim: Prim) -> Code:
+    """Return the code of a constant.
+
+    A partial application of arity ``k`` holds its own code, so that it can be named by number:
+    (CONST, id, (PARTIAL, code, ()), name, arity, params).
+    """
+    if prim.name == "nil":
+        return (CONST, number, NIL_VALUE)
+    if prim.name == "site":
+        return (CONST, number, (SITE, prim.params[0]))
+    spec = (CONST, number, None, prim.name, arity(prim), prim.params)
+    return (CONST, number, (PARTIAL, spec, ()), *spec[3:])
+
+
+def _linked_site(site: Site) -> LinkedSite:
+    if site.site_class == "host":
+        return LinkedSite(site, host=HOSTS[site.kind](site.static))
+    if site.site_class == "store":
+        cell = str(site.static["cell"])
+        return LinkedSite(site, store=STORES[site.kind](site.static), cell=cell)
+    return LinkedSite(site)

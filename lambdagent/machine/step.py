@@ -1,0 +1,372 @@
+"""The machine: `start`, `step`, `run` until nothing can move, `resume` with an answer.
+
+One loop, `_advance`, is both the single step and the fast run: it moves one thread by at most a
+given number of transitions. Operands that are variables, constants or lambdas are read in place,
+so one transition may evaluate atoms and contract a redex; never two redexes.
+
+Source: semantics.md §3.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Sequence
+from typing import Any
+
+from lambdagent.ir.core import Unit
+from lambdagent.ir.data import Data
+from lambdagent.machine.answers import decode_answer, error_record, throw
+from lambdagent.machine.link import Linked, LinkedSite
+from lambdagent.machine.rules import APPLY, FIRE, FORKS, RETURN, Misfit
+from lambdagent.machine.state import (
+    ADMINISTRATIVE,
+    APP,
+    AWAIT_ARG,
+    AWAIT_FUN,
+    AWAIT_FUN_OF_VALUE,
+    BETA,
+    CLOSURE,
+    CONST,
+    DELTA,
+    EPSILON,
+    GUARD_CHECK,
+    LABEL,
+    LAM,
+    PARTIAL,
+    PI,
+    SITE,
+    VAR,
+    Eval,
+    Event,
+    Fail,
+    Failure,
+    Halt,
+    Machine,
+    Path,
+    Return,
+    Store,
+    Suspend,
+    Thread,
+    ThreadState,
+)
+from lambdagent.machine.threads import fork, settle
+from lambdagent.machine.values import Noted, inject, project
+
+UNBOUNDED = 1 << 62
+
+_MOVING = frozenset({Eval, Return})
+_ENDED = frozenset({Halt, Fail})
+
+
+def start(linked: Linked, value: Data | Unit, store: Store | None = None) -> Machine:
+    """Return the state in which the program is about to be applied to `value`."""
+    kont = (AWAIT_FUN_OF_VALUE, (), inject(value))
+    return Machine({(): Thread((), 0, store or {}, Eval(linked.codes[-1], (), kont))})
+
+
+def runnable(machine: Machine) -> list[Path]:
+    """Return the paths of the threads that can move, lowest first."""
+    return sorted(path for path, t in machine.threads.items() if type(t.state) in _MOVING)
+
+
+def requests(machine: Machine) -> list[tuple[Path, Suspend]]:
+    """Return what the world is asked, by key, lowest first."""
+    found = [
+        ((*path, thread.clock), thread.state)
+        for path, thread in machine.threads.items()
+        if isinstance(thread.state, Suspend)
+    ]
+    return sorted(found, key=lambda request: request[0])
+
+
+def step(
+    linked: Linked, machine: Machine, path: Path | None = None, events: list[Event] | None = None
+) -> Machine:
+    """Return the state one transition later.
+
+    Args:
+        linked: The program.
+        machine: A state in which some thread can move.
+        path: Which thread moves; the lowest by default.
+        events: Collects macro events.
+    """
+    if path is None:
+        path = runnable(machine)[0]
+    threads = machine.threads
+    counts = [*machine.counters, 0]
+    done = machine.transitions
+    moved, done = _advance(linked, threads[path], (done, done + 1), counts, events)
+    if len(moved) == len(threads) == 1:
+        threads = {path: moved[0]}
+    else:
+        threads = dict(threads)
+        _place(threads, moved)
+    return Machine(threads, tuple(counts[:ADMINISTRATIVE]), done)
+
+
+def run(
+    linked: Linked,
+    machine: Machine,
+    *,
+    budget: int = UNBOUNDED,
+    events: list[Event] | None = None,
+) -> Machine:
+    """Return the state in which no thread can move, or the one after `budget` transitions."""
+    threads = dict(machine.threads)
+    ready = runnable(machine)
+    counts = [*machine.counters, 0]
+    done, end = machine.transitions, machine.transitions + budget
+    while ready and done < end:
+        path = ready.pop(0)
+        moved, done = _advance(linked, threads[path], (done, end), counts, events)
+        for awake in _place(threads, moved):
+            insort(ready, awake)
+    counts.pop()
+    return Machine(threads, tuple(counts), done)
+
+
+def _place(threads: dict[Path, Thread], moved: Sequence[Thread]) -> list[Path]:
+    """Enter threads that moved, and tell joins of those that ended; return who can move."""
+    awake = []
+    for thread in moved:
+        threads[thread.path] = thread
+        if type(thread.state) in _MOVING:
+            awake.append(thread.path)
+        elif type(thread.state) in _ENDED:
+            woken = settle(threads, thread.path)
+            if woken is not None:
+                awake.append(woken)
+    return awake
+
+
+def resume(linked: Linked, machine: Machine, key: Path, answer: Data | Failure) -> Machine:
+    """Return the state after the request `key` was answered (ε).
+
+    Raises:
+        KeyError: No thread waits for `key`.
+    """
+    thread = machine.threads.get(key[:-1])
+    if thread is None or not isinstance(thread.state, Suspend) or thread.clock != key[-1]:
+        raise KeyError(key)
+    request = thread.state
+    value = decode_answer(linked.sites[request.site].site, answer)
+    state: ThreadState
+    if isinstance(value, Failure):
+        state = throw(error_record(value, request.site, key), request.kont)
+    else:
+        state = Return(value, request.kont)
+    threads = dict(machine.threads)
+    threads[thread.path] = Thread(thread.path, thread.clock + 1, thread.store, state)
+    if isinstance(state, Fail):
+        settle(threads, thread.path)
+    counters = list(machine.counters)
+    counters[EPSILON] += 1
+    return Machine(threads, tuple(counters), machine.transitions + 1)
+
+
+def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule halves its speed
+    linked: Linked,
+    thread: Thread,
+    span: tuple[int, int],
+    counts: list[int],
+    events: list[Event] | None,
+) -> tuple[Sequence[Thread], int]:
+    """Step `thread` until it halts, fails, suspends or forks, or the transitions are used up.
+
+    Args:
+        linked: The program.
+        thread: A thread that can move.
+        span: Number of transitions so far, and the number at which to stop.
+        counts: Counters by kind, changed in place.
+        events: Collects macro events.
+
+    Returns:
+        The thread and the children that it forked, and the number of transitions then.
+    """
+    path, store, clock = thread.path, thread.store, thread.clock
+    done, end = span
+    control: Any
+    focus: Any
+    state: Any = thread.state
+    control, focus = (state.control, state.env) if type(state) is Eval else (None, state.value)
+    kont = state.kont
+    fun = value = None
+    beta = 0
+    try:
+        while done < end:
+            done += 1
+            if control is None:
+                # v returns to the topmost frame
+                if not kont:
+                    return [Thread(path, clock, store, Halt(focus))], done
+                op = kont[0]
+                if op == AWAIT_ARG:
+                    # v, (f □) : K
+                    _, kont, fun = kont
+                    value = focus
+                elif op == AWAIT_FUN_OF_VALUE:
+                    # f, (□ v) : K
+                    _, kont, value = kont
+                    fun = focus
+                elif op == AWAIT_FUN:
+                    # f, (□ N)ρ : K
+                    _, kont, control, env = kont
+                    fun, op = focus, control[0]
+                    if op == VAR:
+                        index = control[2]
+                        while index:
+                            env = env[1]
+                            index -= 1
+                        value = env[0]
+                    elif op == CONST:
+                        value = control[2]
+                    elif op == LAM:
+                        value = (CLOSURE, control, env)
+                    else:
+                        kont = (AWAIT_ARG, kont, fun)
+                        focus = env
+                        continue
+                elif op == LABEL:
+                    _, kont, kind, name, began = kont
+                    if events is not None:
+                        events.append(Event((*path, clock), kind, name, focus, began, done))
+                    continue
+                else:
+                    if op == GUARD_CHECK and focus is False and events is not None:
+                        key = (*path, clock)
+                        events.append(Event(key, "guard", "", kont[7], kont[2], done))
+                    control, focus, kont, kind = RETURN[op](focus, kont)
+                    counts[kind] += 1
+                    continue
+            else:
+                # evaluate the control in the environment `focus`
+                op = control[0]
+                if op == APP:
+                    fun, env = control[2], focus
+                    op = fun[0]
+                    if op == VAR:
+                        index = fun[2]
+                        while index:
+                            env = env[1]
+                            index -= 1
+                        fun, env = env[0], focus
+                    elif op == CONST:
+                        fun = fun[2]
+                    elif op == LAM:
+                        fun = (CLOSURE, fun, env)
+                    else:
+                        kont = (AWAIT_FUN, kont, control[3], env)
+                        control = fun
+                        continue
+                    control = control[3]
+                    op = control[0]
+                    if op == VAR:
+                        index = control[2]
+                        while index:
+                            env = env[1]
+                            index -= 1
+                        value = env[0]
+                    elif op == CONST:
+                        value = control[2]
+                    elif op == LAM:
+                        value = (CLOSURE, control, env)
+                    else:
+                        kont = (AWAIT_ARG, kont, fun)
+                        continue
+                elif op == VAR:
+                    index = control[2]
+                    while index:
+                        focus = focus[1]
+                        index -= 1
+                    focus = focus[0]
+                    control = None
+                    continue
+                elif op == LAM:
+                    focus = (CLOSURE, control, focus)
+                    control = None
+                    continue
+                elif op == CONST:
+                    focus = control[2]
+                    control = None
+                    continue
+                else:
+                    # LABELLED: no transition of its own, so that no state rests on the inner App
+                    kont = (LABEL, kont, control[3], control[4], clock)
+                    control = control[2]
+                    done -= 1
+                    continue
+            # apply `fun` to `value`
+            if type(fun) is not tuple:
+                raise Misfit  # noqa: TRY301 - one way out of the loop for every rule
+            op = fun[0]
+            if op == CLOSURE:
+                beta += 1
+                control = fun[1][2]
+                focus = (value, fun[2])
+            elif op == PARTIAL:
+                spec = fun[1]
+                args = [*fun[2], value]
+                if len(args) < spec[4]:
+                    control, focus = None, (PARTIAL, spec, tuple(args))
+                elif spec[3] in FORKS:
+                    moved = fork(Thread(path, clock, store, state), spec[3], args, kont)
+                    counts[PI] += 1
+                    return moved, done
+                else:
+                    control, focus, kont, kind = FIRE[spec[3]](spec[5], args, kont)
+                    counts[kind] += 1
+            elif op == SITE:
+                linked_site = linked.sites[fun[1]]
+                if linked_site.host is not None:
+                    counts[DELTA] += 1
+                    focus = linked_site.host(value)
+                    control = None
+                    if type(focus) is Noted:
+                        if events is not None:
+                            key = (*path, clock)
+                            events.append(Event(key, "note", fun[1], focus.note, clock, done))
+                        focus = focus.value
+                elif linked_site.store is not None:
+                    counts[EPSILON] += 1
+                    cell = linked_site.cell
+                    before = store.get(cell)
+                    focus, after = linked_site.store(before, value)
+                    control = None
+                    if after is not before:
+                        store = {**store, cell: after}
+                else:
+                    state = _leave(linked_site, value, kont, (*path, clock))
+                    if type(state) is not Return:
+                        return [Thread(path, clock, store, state)], done
+                    control, focus, kont = None, state.value, state.kont
+            else:
+                rule = APPLY.get(op)
+                if rule is None:
+                    raise Misfit  # noqa: TRY301
+                control, focus, kont, kind = rule(fun, value, kont)
+                counts[kind] += 1
+    except Misfit:
+        state = _stuck(fun, value, (*path, clock))
+        return [Thread(path, clock, store, state)], done
+    finally:
+        counts[BETA] += beta
+    state = Return(focus, kont) if control is None else Eval(control, focus, kont)
+    return [Thread(path, clock, store, state)], done
+
+
+def _leave(linked_site: LinkedSite, value: Any, kont: Any, key: Path) -> ThreadState:
+    """Return the state after a site that neither a host function nor the store answers."""
+    site = linked_site.site
+    if site.kind != "fail":
+        return Suspend(site.name, value, kont)
+    failure = Failure(str(site.static["error"]), str(site.static["message"]), project(value))
+    return throw(error_record(failure, site.name, key), kont)
+
+
+def _stuck(fun: Any, value: Any, key: Path) -> Fail:
+    what = f"{_shape(fun)} applied to {_shape(value)}"
+    return Fail(error_record(Failure("Stuck", what), "", key))
+
+
+def _shape(value: Any) -> str:
+    return repr(project(value))[:80]

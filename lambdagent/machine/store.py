@@ -1,0 +1,193 @@
+"""Store sites: deterministic functions of a cell of the store and an argument (ε, not journalled).
+
+Each factory gets the static data of a site and returns (cell before, argument) → (answer, cell
+after). Cells are values, so they are shared between states and stored with them.
+
+    conversation   newest turn first: turn :: older;  turn = ⟨input, ⟨reply, ⟨tokens, number⟩⟩⟩
+    memory         opaque array of {key, value, time, number}, oldest first
+"""
+
+from collections.abc import Callable, Mapping
+
+from lambdagent.ir.data import Data, Record
+from lambdagent.machine.state import CONS, NIL_VALUE, OPAQUE, PAIR, Value
+from lambdagent.machine.text import cut, text_of_value
+from lambdagent.machine.values import list_items, pair, project
+
+Cell = Value | None
+StoreFunction = Callable[[Cell, Value], tuple[Value, Cell]]
+
+# How many of the older turns a summary quotes, and how much of each.
+_QUOTED_TURNS = 10
+_QUOTED_LENGTH = 80
+_KEY_LENGTH = 60
+_VALUE_LENGTH = 200
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many model tokens `text` is: a quarter of ASCII, all of the rest."""
+    wide = len(text) - len(text.encode("ascii", "ignore"))
+    return wide + (len(text) - wide) // 4 + 4
+
+
+def read_conversation(static: Record) -> StoreFunction:
+    """Return ⟨summary of older turns, recent turns oldest first⟩ within the token limit."""
+    limit, recent = _number(static["max_tokens"]), _number(static["recent_turns"])
+
+    def run(cell: Cell, _argument: Value) -> tuple[Value, Cell]:
+        window = NIL_VALUE
+        left, count = limit, 0
+        older = cell or NIL_VALUE
+        while older[0] == CONS and count < recent:
+            _, exchange, (_, reply, (_, tokens, _)) = older[1]
+            left -= tokens
+            if left < 0 and count > 0:
+                break
+            window = (CONS, pair(exchange, reply), window)
+            older = older[2]
+            count += 1
+        return pair(_summary(older), window), cell
+
+    return run
+
+
+def _summary(older: Value) -> str:
+    """Return one text for all the turns of `older`: how many, and how the latest of them began."""
+    if older[0] != CONS:
+        return ""
+    total = older[1][2][2][2]
+    quoted: list[str] = []
+    while older[0] == CONS and len(quoted) < _QUOTED_TURNS:
+        turn = older[1]
+        asked = cut(text_of_value(turn[1]), _QUOTED_LENGTH)
+        answered = cut(_reply_text(turn[2][1]), _QUOTED_LENGTH)
+        quoted.append(f"- {asked} → {answered}")
+        older = older[2]
+    lines = "\n".join(reversed(quoted))
+    return f"[Conversation summary: {total} earlier turns]\n{lines}"
+
+
+def _reply_text(reply: Value) -> str:
+    return text_of_value(reply["text"] if isinstance(reply, Record) else reply)
+
+
+def append_conversation(_static: Record) -> StoreFunction:
+    """Add the turn ⟨input, reply⟩."""
+
+    def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
+        older = cell or NIL_VALUE
+        return None, _with_turn(older, argument[1], argument[2])
+
+    return run
+
+
+def _with_turn(older: Value, exchange: Value, reply: Value) -> Value:
+    tokens = estimate_tokens(text_of_value(exchange)) + estimate_tokens(_reply_text(reply))
+    number = _turn_number(older) + 1
+    return (CONS, (PAIR, exchange, (PAIR, reply, (PAIR, tokens, number))), older)
+
+
+def _turn_number(cell: Value) -> int:
+    number: int = cell[1][2][2][2] if cell[0] == CONS else 0
+    return number
+
+
+def merge_conversation(base: Cell, left: Cell, right: Cell) -> Cell:
+    """Return `left` with the turns that `right` has and `base` has not."""
+    known = _turn_number(base or NIL_VALUE)
+    fresh = []
+    for turn in list_items(right or NIL_VALUE):
+        if turn[2][2][2] <= known:
+            break
+        fresh.append(turn)
+    merged = left or NIL_VALUE
+    for turn in reversed(fresh):
+        merged = _with_turn(merged, turn[1], turn[2][1])
+    return merged
+
+
+def read_memory(static: Record) -> StoreFunction:
+    """Return the newest entries that still live, oldest first, with their age at time `now`."""
+    size, ttl = _number(static["size"]), static["ttl"]
+
+    def run(cell: Cell, now: Value) -> tuple[Value, Cell]:
+        rows = [_aged(row, now) for row in _entries(cell, static) if _lives(row, now, ttl)]
+        return (OPAQUE, tuple(rows[-size:] if size else ())), cell
+
+    return run
+
+
+def append_memory(static: Record) -> StoreFunction:
+    """Remember ⟨⟨input, answer⟩, now⟩; forget the expired, and the oldest beyond size."""
+    size, ttl = _number(static["size"]), static["ttl"]
+
+    def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
+        exchange, answer, now = argument[1][1], argument[1][2], argument[2]
+        rows = [row for row in _entries(cell, static) if _lives(row, now, ttl)]
+        entry = Record(
+            key=cut(text_of_value(exchange), _KEY_LENGTH),
+            value=cut(text_of_value(answer), _VALUE_LENGTH),
+            time=project(now),
+        )
+        rows = _remembered(rows, entry)
+        return None, (OPAQUE, tuple(rows[-size:] if size else ()))
+
+    return run
+
+
+def _remembered(rows: list[Record], entry: Record) -> list[Record]:
+    number = 1 + max((_number(row["number"]) for row in rows), default=0)
+    kept = [row for row in rows if row["key"] != entry["key"]]
+    return [*kept, Record(entry, number=number)]
+
+
+def merge_memory(base: Cell, left: Cell, right: Cell) -> Cell:
+    """Return `left` with the entries that `right` has and `base` has not."""
+    known = max((_number(row["number"]) for row in _rows(base)), default=0)
+    merged = _rows(left)
+    for row in _rows(right):
+        if _number(row["number"]) > known:
+            merged = _remembered(merged, row)
+    return (OPAQUE, tuple(merged))
+
+
+def _entries(cell: Cell, static: Record) -> list[Record]:
+    if cell is not None:
+        return _rows(cell)
+    initial = static.get("initial")
+    items = initial.items() if isinstance(initial, Record) else ()
+    return [Record(key=key, value=value, time=None, number=0) for key, value in items]
+
+
+def _rows(cell: Cell) -> list[Record]:
+    return [row for row in cell[1] if isinstance(row, Record)] if cell is not None else []
+
+
+def _lives(row: Record, now: Value, ttl: Data) -> bool:
+    time = row["time"]
+    if not isinstance(ttl, int | float) or not ttl or not isinstance(time, int | float):
+        return True
+    return bool(now - time <= ttl)
+
+
+def _aged(row: Record, now: Value) -> Record:
+    time = row["time"]
+    age = max(0, now - time) if isinstance(time, int | float) else None
+    return Record(key=row["key"], value=row["value"], age=age)
+
+
+def _number(data: Data) -> int:
+    return data if isinstance(data, int) else 0
+
+
+STORES: Mapping[str, Callable[[Record], StoreFunction]] = {
+    "conv.read": read_conversation,
+    "conv.append": append_conversation,
+    "mem.read": read_memory,
+    "mem.append": append_memory,
+}
+
+MERGES: Mapping[str, Callable[[Cell, Cell, Cell], Cell]] = {
+    "conv": merge_conversation,
+    "mem": merge_memory,
+}
