@@ -1,0 +1,144 @@
+"""Surface term → program.
+
+Subterms are lowered before the terms that hold them, with an explicit stack; a subterm that occurs
+twice as the same object is lowered once and is then one agent with one conversation.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lambdagent.desugar.compose import lower_compose, lower_fst, lower_pair, lower_snd
+from lambdagent.desugar.condition import lower_if
+from lambdagent.desugar.guard import lower_guard
+from lambdagent.desugar.loop import lower_loop
+from lambdagent.desugar.memory import lower_memory
+from lambdagent.desugar.model_call import lower_model_call
+from lambdagent.desugar.par import lower_concat, lower_par
+from lambdagent.desugar.react import lower_react
+from lambdagent.desugar.route import lower_route
+from lambdagent.desugar.table import ParseExpression, SiteTable
+from lambdagent.desugar.tool import lower_tool
+from lambdagent.ir import surface
+from lambdagent.ir.core import Term
+from lambdagent.ir.data import Record
+from lambdagent.ir.program import Program
+
+_STEP_NAMES = ("x", "step")
+_ANSWER_NAMES = ("x",)
+
+
+def desugar(root: surface.Term, parse: ParseExpression) -> Program:
+    """Return the program that `root` means.
+
+    Deterministic, total, and without effect: equal terms give programs of equal digest.
+
+    Args:
+        root: An agent.
+        parse: Reads the expressions of guards, loops and conditions.
+    """
+    lowering = _Lowering(SiteTable(parse))
+    term = lowering.lower(root)
+    loops = [t for t in surface.subterms(root) if isinstance(t, surface.Loop)]
+    name = next((n for t in surface.subterms(root) if (n := _name(t))), "agent")
+    return Program(term, lowering.table.sites, name, any(loop.verbose for loop in loops))
+
+
+def _name(term: surface.Term) -> str:
+    return term.name if isinstance(term, surface.Lam | surface.ReActStep) else ""
+
+
+class _Lowering:
+    """What is lowered so far, by identity of the surface term."""
+
+    def __init__(self, table: SiteTable) -> None:
+        self.table = table
+        self.done: dict[int, Term] = {}
+
+    def lower(self, root: surface.Term) -> Term:
+        stack = [(root, False)]
+        while stack:
+            term, ready = stack.pop()
+            if id(term) in self.done:
+                continue
+            if ready:
+                self.done[id(term)] = FORMS[type(term)](self, term)
+            else:
+                stack.append((term, True))
+                stack.extend((part, False) for part in reversed(_operands(term)))
+        return self.done[id(root)]
+
+    def of(self, term: surface.Term) -> Term:
+        return self.done[id(term)]
+
+    def test(self, condition: str | surface.Term, wanted: str, names: tuple[str, ...]) -> Term:
+        """Return a condition: a host predicate, or an agent that is lowered already."""
+        if isinstance(condition, str):
+            return self.table.predicate(wanted, condition, names)
+        return self.of(condition)
+
+    def compose(self, term: surface.Compose) -> Term:
+        return lower_compose([self.of(stage) for stage in term.stages])
+
+    def loop(self, term: surface.Loop) -> Term:
+        step = term.body
+        if isinstance(step, surface.ReActStep):
+            return lower_react(term, step, [self.of(tool) for tool in _called(step)], self.table)
+        condition = self.test(term.condition, "loop", _STEP_NAMES)
+        return lower_loop(term, self.of(step), condition, self.table)
+
+    def react_step(self, term: surface.ReActStep) -> Term:
+        return self.loop(surface.Loop(term, max_steps=1))
+
+    def route(self, term: surface.Route) -> Term:
+        classifier = term.classifier
+        if isinstance(classifier, surface.Lam):
+            labels = Record(labels=tuple(term.routes))
+            lowered = lower_model_call(classifier, self.table, extra=labels)
+        else:
+            lowered = self.of(classifier)
+        routes = [(name, self.of(agent)) for name, agent in term.routes.items()]
+        default = None if term.default is None else self.of(term.default)
+        return lower_route(lowered, routes, default, self.table)
+
+    def guard(self, term: surface.Guard) -> Term:
+        predicate = self.test(term.validator, "guard", _ANSWER_NAMES)
+        return lower_guard(term, self.of(term.agent), predicate, self.table)
+
+    def if_(self, term: surface.If) -> Term:
+        condition = self.test(term.condition, "if", _ANSWER_NAMES)
+        return lower_if(condition, self.of(term.then), self.of(term.otherwise))
+
+
+def _called(step: surface.ReActStep) -> list[surface.Tool]:
+    return [tool for tool in step.tools if tool.name != surface.TERMINATE]
+
+
+def _operands(term: surface.Term) -> list[surface.Term]:
+    """Return the subterms that are lowered on their own, in order."""
+    match term:
+        case surface.ReActStep():
+            return list(_called(term))
+        case surface.Loop(surface.ReActStep() as step, _):
+            return list(_called(step))
+        case surface.Route(surface.Lam(), routes, default):
+            return [*routes.values(), *([] if default is None else [default])]
+    return surface.parts(term)
+
+
+FORMS: Mapping[type[surface.Term], Callable[[_Lowering, Any], Term]] = {
+    surface.Lam: lambda low, term: lower_model_call(term, low.table),
+    surface.ConversationLam: lambda low, term: lower_model_call(term, low.table),
+    surface.Tool: lambda low, term: lower_tool(term, low.table),
+    surface.ReActStep: _Lowering.react_step,
+    surface.Compose: _Lowering.compose,
+    surface.Loop: _Lowering.loop,
+    surface.Route: _Lowering.route,
+    surface.Par: lambda low, term: lower_par([low.of(branch) for branch in term.branches]),
+    surface.Concat: lambda low, _: lower_concat(low.table),
+    surface.Pair: lambda low, term: lower_pair(low.of(term.left), low.of(term.right)),
+    surface.Fst: lambda _low, _: lower_fst(),
+    surface.Snd: lambda _low, _: lower_snd(),
+    surface.If: _Lowering.if_,
+    surface.Guard: _Lowering.guard,
+    surface.Memory: lambda low, term: lower_memory(term, low.of(term.agent), low.table),
+}

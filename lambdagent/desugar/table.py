@@ -1,0 +1,51 @@
+"""The site table under construction."""
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from lambdagent.ir.core import Prim
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.sites import Site
+
+# Parses an expression of the file over the given names to its rows.
+ParseExpression = Callable[[str, Collection[str]], Data]
+
+
+class SiteTable:
+    """Collects the sites of one program and gives each a name of its own."""
+
+    def __init__(self, parse: ParseExpression) -> None:
+        """Start empty; `parse` reads the expressions of guards, loops and conditions."""
+        self.sites: dict[str, Site] = {}
+        self._parse = parse
+
+    def add(self, kind: str, wanted: str, static: Record | None = None, **more: Any) -> Prim:
+        """Enter a site and return the constant that stands for it.
+
+        Args:
+            kind: A key of `ir.sites.KINDS`.
+            wanted: Name without kind; ``#2``, ``#3``, … is appended where it is taken.
+            static: Configuration.
+            **more: Further attributes of `Site`.
+        """
+        name = f"{kind}:{wanted}"
+        number = 1
+        while name in self.sites:
+            number += 1
+            name = f"{kind}:{wanted}#{number}"
+        self.sites[name] = Site(name, kind, static or Record(), **more)
+        return Prim("site", (name,))
+
+    def predicate(self, wanted: str, text: str, names: tuple[str, ...]) -> Prim:
+        """Enter the host predicate that `text` is, over `names`."""
+        rows = self._parse(text, names)
+        return self.add("predicate", wanted, Record(names=names, expression=rows, text=text))
+
+    def stop(self, wanted: str, text: str, names: tuple[str, ...]) -> Prim:
+        """Enter the exit test that `text` is, over `names`."""
+        rows = self._parse(text, names)
+        return self.add("stop", wanted, Record(expression=rows, text=text))
+
+    def failure(self, kind: str, message: str) -> Prim:
+        """Enter a site that raises an error of `kind`."""
+        return self.add("fail", kind, Record(error=kind, message=message))

@@ -1,0 +1,31 @@
+"""Tools.
+
+Tool(s)            λx. do tool:s x
+Tool(terminate)    λx. x
+"""
+
+from lambdagent.desugar.notation import app, close, closed, lam
+from lambdagent.desugar.table import SiteTable
+from lambdagent.ir import surface
+from lambdagent.ir.core import Label, Lam, Term, Var
+from lambdagent.ir.data import Record
+
+IDENTITY = Lam(Var(0, "x"), "x")
+
+
+def lower_tool(tool: surface.Tool, table: SiteTable) -> Term:
+    """Return the core term of a tool; ``terminate`` is the identity, whatever the file says."""
+    if tool.name == surface.TERMINATE:
+        return IDENTITY
+    static = Record(name=tool.name, command=tool.command, description=tool.description)
+    site = table.add(
+        "tool",
+        tool.name,
+        static,
+        on_error="text",
+        idempotent=tool.idempotent,
+        timeout_s=tool.timeout_s,
+        binding=tool.implementation,
+    )
+    label = Label("tool", f"Tool:{tool.name}")
+    return close(lam("x", lambda x: app(closed(site), x, label)))
