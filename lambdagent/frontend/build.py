@@ -1,0 +1,294 @@
+"""Configuration → surface term.
+
+In: a `Config`, and what the caller overrides. Out: the agent as a term, or all findings at once.
+Nothing is executed and nothing is read; the same configuration always gives the same term,
+whatever the order of its keys.
+
+    ⟦simple⟧ = Lam      ⟦react⟧ = Loop(ReActStep)    ⟦chain⟧ = Compose
+    ⟦router⟧ = Route    ⟦parallel⟧ = Par, then the merge
+    guard wraps the agent, memory wraps both
+
+Source: specification 3.2 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from lambdagent.errors import Diagnostic, compile_error, finding
+from lambdagent.frontend import schema
+from lambdagent.frontend.check import Config
+from lambdagent.frontend.kinds import Later
+from lambdagent.frontend.models import Models, Overrides, Path
+from lambdagent.frontend.nodes import path_text
+from lambdagent.frontend.report import in_file_order
+from lambdagent.ir import surface
+from lambdagent.ir.data import Record
+
+# Fields with a value that this version cannot serve yet.
+_NOT_YET: Final[Mapping[str, tuple[tuple[str, Callable[[Any], bool]], ...]]] = {
+    "mcp": (("onlineTool", bool),),
+    "memory": (("scope", lambda scope: scope != "session"),),
+    "runtime": (("engine", lambda engine: engine != "cek"),),
+}
+_POLICY_NOW: Final = {"mode": "auto", "maxConcurrent": 1, "retryOnFail": 0}
+
+
+@attrs.frozen
+class _Spot:
+    """One agent to build: its fields, where it stands, its name and its whole prompt."""
+
+    data: Any
+    path: Path
+    name: str
+    prompt: str
+
+
+_EMPTY: Final[Record] = Record()
+NO_OVERRIDES: Final = Overrides()
+
+
+def build_term(config: Config, overrides: Overrides = NO_OVERRIDES) -> surface.Term:
+    """Return the agent that `config` describes.
+
+    Raises:
+        CompileError: It cannot be built; all reasons are in it, in file order.
+    """
+    builder = _Builder(config, overrides)
+    builder.check_overrides()
+    term = builder.agent(config.data, (), "", "")
+    builder.check_uses()
+    if builder.findings:
+        raise compile_error(in_file_order(builder.findings), config.source)
+    return term
+
+
+class _Builder:
+    """Builds the agents of one file."""
+
+    def __init__(self, config: Config, overrides: Overrides) -> None:
+        self.config = config
+        self.overrides = overrides
+        self.findings: list[Diagnostic] = []
+        self.models = Models(overrides, self.report)
+        self.loops = 0
+        self.memories = 0
+
+    def report(self, code: str, path: Path, **values: Any) -> None:
+        where = self.config.span(path)
+        self.findings.append(finding(code, where, field=path_text(path), **values))
+
+    # --- agents ---
+
+    def agent(self, data: Any, path: Path, name: str, before: str) -> surface.Term:
+        """Return the agent `data`, called `name` if nameless; `before` precedes its prompt."""
+        self.check_supported(data, path)
+        self.models.locate(data.get("model"), path)
+        name = data.get("name") or data.get("agentId") or name or data["type"]
+        own = data.get("systemPrompt", "")
+        if "react" in data:
+            own = data["react"].get("thinkPrompt", own)
+        term = _FORMS[data["type"]](self, _Spot(data, path, name, _joined(before, own)))
+        if "guard" in data:
+            term = _guarded(term, data["guard"])
+        return self.remembering(term, data, path, name)
+
+    def simple(self, at: _Spot) -> surface.Term:
+        """``λx. LLM(x)``."""
+        return self.call(at.name, at.prompt, at.data, at.path)
+
+    def react(self, at: _Spot) -> surface.Term:
+        """``Yₙ(think, act, observe)``."""
+        self.loops += 1
+        body = at.data["react"]
+        step = surface.ReActStep(
+            f"{at.name}.react_step",
+            think=self.call(at.name, at.prompt, at.data, at.path),
+            tools=self.tools(at, self.overrides.tool_timeout_s or body["toolTimeout"]),
+            observation_enabled=body["observationEnabled"],
+            early_stop=body.get("earlyStop"),
+        )
+        max_steps = self.overrides.max_steps or body["maxSteps"]
+        return surface.Loop(step, "False", max_steps, verbose=body["verbose"])
+
+    def chain(self, at: _Spot) -> surface.Term:
+        """``λx. fk(…(f1 x))``."""
+        path = (*at.path, "chain", "steps")
+        steps = at.data["chain"]["steps"]
+        return surface.Compose(
+            *(
+                self.step(each, (*path, i), f"step{i + 1}", at.prompt)
+                for i, each in enumerate(steps)
+            )
+        )
+
+    def step(self, data: Any, path: Path, name: str, before: str) -> surface.Term:
+        if "type" in data:
+            return self.agent(data, path, name, before)
+        prompt = _joined(before, data["prompt"])
+        term: surface.Term = self.call(data.get("name") or name, prompt, data, path)
+        return _guarded(term, data["guard"]) if "guard" in data else term
+
+    def router(self, at: _Spot) -> surface.Term:
+        """``case (classifier x) of {label ⇒ agent x}``; the labels in alphabetical order."""
+        path = (*at.path, "router")
+        body = at.data["router"]
+        routes = {
+            label: self.agent(body["routes"][label], (*path, "routes", label), label, "")
+            for label in sorted(body["routes"])
+        }
+        default = body.get("default")
+        if default is not None:
+            default = self.agent(default, (*path, "default"), "default", "")
+        classifier = self.classifier(body["classifier"], path, at.prompt)
+        others = set(body["classifier"].get("categories", ())) - set(routes)
+        return surface.Route(classifier, routes, default, tuple(sorted(others)))
+
+    def classifier(self, data: Any, path: Path, before: str) -> surface.Term:
+        prompt = _joined(before, data["prompt"])
+        return self.call("classifier", prompt, data, (*path, "classifier"))
+
+    def parallel(self, at: _Spot) -> surface.Term:
+        """``λx. merge ⟨f1 x, …, fk x⟩``."""
+        path = (*at.path, "parallel")
+        body = at.data["parallel"]
+        par = surface.Par(
+            *(
+                self.agent(agent, (*path, "agents", i), f"agent{i + 1}", at.prompt)
+                for i, agent in enumerate(body["agents"])
+            )
+        )
+        if body["merge"] == "tuple":
+            return par
+        if body["merge"] == "concat":
+            return surface.Compose(par, surface.Concat())
+        prompt = _joined(at.prompt, body["mergePrompt"])
+        return surface.Compose(par, self.call("merge", prompt, at.data, at.path))
+
+    def groupchat(self, at: _Spot) -> surface.Term:
+        """Refuse it: not supported yet."""
+        self.report("S108", (*at.path, "type"))
+        return surface.Compose()
+
+    # --- model calls ---
+
+    def call(self, name: str, prompt: str, data: Any, path: Path) -> surface.Lam:
+        """Return one model call, as the `model` of `data` says."""
+        model, conversation, history = self.models.of(data.get("model"), path)
+        parser = data.get("outputParser", "text")
+        if conversation:
+            return surface.ConversationLam(name, prompt, model, parser, history)
+        return surface.Lam(name, prompt, model, parser)
+
+    # --- tools, guard, memory ---
+
+    def tools(self, at: _Spot, timeout_s: float) -> Any:
+        """Return the tools of a `react` agent: those it lists, then the other injected ones."""
+        names = at.data.get("mcp", _EMPTY).get("localTools", ())
+        for i, name in enumerate(names):
+            if name in names[:i]:
+                path = (*at.path, "mcp", "localTools", i)
+                self.report("S201", path, name=name, things="tools")
+        injected = self.overrides.tools
+        every = [*dict.fromkeys(names), *(name for name in injected if name not in names)]
+        return tuple(self.tool(name, timeout_s) for name in every)
+
+    def tool(self, name: str, timeout_s: float) -> surface.Tool:
+        injected = self.overrides.tools.get(name)
+        if injected is None or name == surface.TERMINATE:
+            return surface.Tool(name, timeout_s=timeout_s)
+        return attrs.evolve(injected, timeout_s=timeout_s)
+
+    def remembering(self, term: surface.Term, data: Any, path: Path, name: str) -> surface.Term:
+        """Return `term` with the memory that `data` gives it, if any."""
+        settings = data.get("memory")
+        chosen = self.overrides
+        if settings is None:
+            if path or not chosen.memory:
+                return term
+            settings = Record(schema.MEMORY.defaults)
+        if not settings["enabled"]:
+            return term
+        self.memories += 1
+        strategy = settings["strategy"]
+        if strategy != "local" and chosen.memory_binding is None:
+            self.report("S108", (*path, "memory", "strategy"))
+        return surface.Memory(
+            term,
+            name,
+            strategy="local" if chosen.memory_binding is None else "custom",
+            size=settings["size"],
+            ttl_s=settings["ttl"],
+            initial=chosen.memory_initial or {},
+            binding=chosen.memory_binding,
+        )
+
+    # --- what the file or the caller may not ask for ---
+
+    def check_supported(self, data: Any, path: Path) -> None:
+        """Report the fields of one agent that this version would have to ignore."""
+        for key in data:
+            if key in _LATER:
+                self.report("S108", (*path, key))
+            for name, refused in _NOT_YET.get(key, ()):
+                if name in data[key] and refused(data[key][name]):
+                    self.report("S108", (*path, key, name))
+        policy = data["mcp"].get("policy", _EMPTY) if "mcp" in data else _EMPTY
+        for name, value in policy.items():
+            if value != _POLICY_NOW[name]:
+                self.report("S108", (*path, "mcp", "policy", name))
+
+    def check_overrides(self) -> None:
+        """Report overrides outside the range that the file has for the same setting."""
+        chosen = self.overrides
+        if chosen.temperature is not None and not 0 <= chosen.temperature <= 2:
+            self.refuse("temperature", "a number from 0 to 2", chosen.temperature)
+        if chosen.max_tokens is not None and chosen.max_tokens < 1:
+            self.refuse("max_tokens", "a whole number from 1", chosen.max_tokens)
+        if chosen.max_steps is not None and chosen.max_steps < 1:
+            self.refuse("max_steps", "a whole number from 1", chosen.max_steps)
+        if chosen.tool_timeout_s is not None and not chosen.tool_timeout_s > 0:
+            self.refuse("tool_timeout", "a number above 0", chosen.tool_timeout_s)
+
+    def refuse(self, field: str, expected: str, actual: object) -> None:
+        self.findings.append(finding("S103", None, field=field, expected=expected, actual=actual))
+
+    def check_uses(self) -> None:
+        """Report what the caller injected and nothing uses."""
+        chosen = self.overrides
+        if chosen.tools and not self.loops:
+            what = f"tool {', '.join(chosen.tools)}"
+            self.unused(what, "only agents of type `react` call tools", "write `type: react`")
+        if chosen.memory and not self.memories:
+            what = "memory"
+            self.unused(what, "`memory.enabled` is false", "write `memory: {enabled: true}`")
+
+    def unused(self, what: str, why: str, hint: str) -> None:
+        self.findings.append(finding("S203", None, what=what, why=why, hint=hint))
+
+
+def _guarded(term: surface.Term, settings: Any) -> surface.Term:
+    return surface.Guard(term, settings["validator"], settings["retry"], settings["fallback"])
+
+
+def _joined(before: str, prompt: str) -> str:
+    return f"{before}\n\n{prompt}" if before and prompt else before or prompt
+
+
+_LATER: Final = frozenset(
+    {
+        "app",
+        *(field.name for field in schema.AGENT.fields.values() if isinstance(field.kind, Later)),
+    }
+)
+_FORMS: Final[Mapping[str, Callable[[_Builder, _Spot], surface.Term]]] = {
+    "simple": _Builder.simple,
+    "react": _Builder.react,
+    "chain": _Builder.chain,
+    "router": _Builder.router,
+    "parallel": _Builder.parallel,
+    "groupchat": _Builder.groupchat,
+}

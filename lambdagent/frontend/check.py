@@ -1,0 +1,341 @@
+"""Tree → configuration, or all that is wrong with it.
+
+In: the tree of a file, and the tables of `schema`. Out: a `Config` in which every value has the
+type that its field wants, defaults are filled in, variables are expanded, and the `model` of every
+agent, step and classifier holds what it inherits. Recursion follows the nesting of the file, which
+the tree bounds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from lambdagent.errors import compile_error, finding
+from lambdagent.frontend import schema
+from lambdagent.frontend.kinds import (
+    Agent,
+    Block,
+    Later,
+    ListOf,
+    ListOrMap,
+    MapOf,
+    Model,
+    Script,
+    Step,
+)
+from lambdagent.frontend.nodes import (
+    Entries,
+    ListNode,
+    MapNode,
+    Node,
+    Scalar,
+    Tree,
+    is_null,
+    is_refused,
+    kind_of,
+    span_of,
+)
+from lambdagent.frontend.report import BAD, Path, Reporter, in_file_order
+from lambdagent.frontend.values import READERS
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.surface import provider_of
+from lambdagent.source import Source, Span
+
+_AGENT = Agent()
+_OF_PROVIDER = ("name", "baseUrl", "script")
+_KEYS = re.compile(r"[\w-]+|\[(\d+)\]")
+
+
+@attrs.frozen(eq=False)
+class Config:
+    """A checked configuration.
+
+    Attributes:
+        data: The fields, named as in the file, with their defaults.
+        source: The file it was read from.
+    """
+
+    data: Record = attrs.field(repr=False)
+    source: Source
+    _root: Node = attrs.field(repr=False)
+
+    def span(self, path: str | tuple[str | int, ...]) -> Span | None:
+        """Return where `path`, such as ``chain.steps[0].prompt``, stands in the file.
+
+        A value that is left out stands where the block around it begins. None without a file.
+        """
+        if isinstance(path, str):
+            path = tuple(int(m[1]) if m[1] else m[0] for m in _KEYS.finditer(path))
+        node: Node = self._root
+        place: Node = self._root
+        for key in path:
+            if isinstance(node, MapNode) and key in node.entries:
+                name, node = node.entries[str(key)]
+                place = node if isinstance(node, Scalar) and not is_null(node) else name
+            elif isinstance(node, ListNode) and isinstance(key, int) and key < len(node.items):
+                place = node = node.items[key]
+            else:
+                break
+        return span_of(_first_key(place), self.source)
+
+
+def check_config(tree: Tree, source: Source, environment: Mapping[str, str]) -> Config:
+    """Return the configuration that `tree` holds.
+
+    `environment` holds what ``${NAME}`` in connections stands for.
+
+    Raises:
+        CompileError: It is no agent; all findings of the file are in it, in file order.
+    """
+    checker = _Checker(source, environment)
+    data: Any = BAD
+    if isinstance(tree.root, MapNode):
+        data = checker.agent(_AGENT, tree.root, ())
+    elif tree.root is not None and not is_refused(tree.root):
+        where = span_of(tree.root, source)
+        actual = "a text" if isinstance(tree.root, Scalar) else kind_of(tree.root)
+        actual = "nothing" if is_null(tree.root) else actual
+        checker.findings.append(finding("S105", where, actual=actual))
+    findings = in_file_order([*tree.findings, *checker.findings])
+    if findings:
+        raise compile_error(findings, source)
+    assert tree.root is not None
+    return Config(data, source, tree.root)
+
+
+def _first_key(node: Node) -> Node:
+    """Return what to point at for `node`: its first key if it is a mapping."""
+    if isinstance(node, MapNode):
+        return next((key for key, _ in node.entries.values()), node)
+    return node
+
+
+def _key(node: Node, name: str) -> Node:
+    """Return the key `name` of `node` as it is written, to point at it."""
+    return node.entries[name][0] if isinstance(node, MapNode) and name in node.entries else node
+
+
+class _Checker(Reporter):
+    """Reads nodes by kind. Each reader returns a datum, or `BAD` after it reported a finding."""
+
+    def __init__(self, source: Source, environment: Mapping[str, str]) -> None:
+        super().__init__(source, environment)
+        self.settings: dict[str, Data] = {}  # what the model blocks around the current value say
+        self.model: Record | None = None  # the same with defaults; None if there is no such block
+
+    def value(self, kind: Any, node: Node, path: Path) -> Any:
+        """Return what `node` holds, read as `kind`."""
+        read = READERS.get(type(kind))
+        if read is not None:
+            return read(self, kind, node, path)
+        return _STRUCTURES[type(kind)](self, kind, node, path)
+
+    def entries(self, node: Node, path: Path, expected: str) -> Entries | None:
+        """Return the entries of `node`; nothing at all is an empty mapping."""
+        if isinstance(node, MapNode):
+            return node.entries
+        if is_null(node):
+            return {}
+        if not is_refused(node):
+            self.wrong(node, path, expected)
+        return None
+
+    def items(self, node: Node, path: Path) -> list[Node] | None:
+        """Return the items of `node`; nothing at all is an empty list."""
+        if isinstance(node, ListNode):
+            return node.items
+        if is_null(node):
+            return []
+        if not is_refused(node):
+            hint = "write it in brackets, as in `[…]`" if isinstance(node, Scalar) else ""
+            self.wrong(node, path, "a list", hint)
+        return None
+
+    # --- lists and mappings ---
+
+    def list_of(self, kind: ListOf, node: Node, path: Path) -> Any:
+        items = self.items(node, path)
+        if items is None:
+            return BAD
+        if not items and kind.empty:
+            return self.report(kind.empty, node, path)
+        item = kind.item
+        read = [self.value(item, child, (path, i)) for i, child in enumerate(items)]
+        return tuple(value for value in read if value is not BAD)
+
+    def map_of(self, kind: MapOf, node: Node, path: Path) -> Any:
+        entries = self.entries(node, path, "a mapping")
+        if entries is None:
+            return BAD
+        if not entries and kind.empty:
+            return self.report(kind.empty, node, path)
+        read = {key: self.value(kind.value, v, (path, key)) for key, (_, v) in entries.items()}
+        return Record({key: value for key, value in read.items() if value is not BAD})
+
+    def list_or_map(self, kind: ListOrMap, node: Node, path: Path) -> Any:
+        if isinstance(node, MapNode):
+            return self.map_of(kind.maps, node, path)
+        return self.list_of(kind.items, node, path)
+
+    def later(self, _kind: Later, _node: Node, _path: Path) -> Any:
+        return True
+
+    # --- blocks ---
+
+    def block(self, kind: Block, node: Node, path: Path) -> Any:
+        entries = self.entries(node, path, "a mapping")
+        if entries is None:
+            return BAD
+        found = self.fields(kind, entries, path)
+        self.missing(kind, found, node, path)
+        if self.model is not None and "model" in kind.fields:
+            found.setdefault("model", self.model)
+        return Record({**kind.defaults, **found})
+
+    def fields(self, block: Block, entries: Entries, path: Path) -> dict[str, Any]:
+        """Return the fields of `block` that are written; what is wrong is `BAD`."""
+        found: dict[str, Any] = {}
+        known = block.fields
+        for key, (name, node) in entries.items():
+            field = known.get(key)
+            if field is not None:
+                found[key] = self.value(field.kind, node, (path, key))
+            elif not key.startswith("x-"):
+                meant = self.unknown(name, path, block, entries)
+                if meant is not None:
+                    found.setdefault(meant, BAD)
+        return found
+
+    def missing(self, block: Block, found: dict[str, Any], node: Node, path: Path) -> None:
+        for name in block.required:
+            if name not in found:
+                self.absent(block, name, node, path)
+
+    def absent(self, block: Block, name: str, node: Node, path: Path) -> None:
+        """Report that `block`, at `node`, lacks the field `name`."""
+        field = block.fields[name]
+        code = getattr(field.kind, "empty", None) or "S101"
+        doc = field.doc.partition(". ")[0].rstrip(".")
+        self.report(code, _first_key(node), (path, name), doc=doc, key=name)
+
+    # --- models ---
+
+    def model_block(self, _kind: Model, node: Node, path: Path) -> Any:
+        """Return the settings of a `model` block with all that it inherits."""
+        own = self.own_settings(node, path)
+        if own is BAD:
+            return BAD
+        return Record({**schema.MODEL.defaults, **self.inherited(own)})
+
+    def own_settings(self, node: Node, path: Path) -> Any:
+        entries = self.entries(node, path, "a mapping, as in `model: {name: …}`")
+        if entries is None:
+            return BAD
+        return self.fields(schema.MODEL, entries, path)
+
+    def inherited(self, own: dict[str, Any]) -> dict[str, Any]:
+        """Return the settings `own` over those around them.
+
+        Another provider inherits nothing that only means something to the first one.
+        """
+        around = self.settings
+        provider = around.get("provider") or provider_of(str(around.get("name", "")))
+        if own.get("provider", provider) != provider:
+            around = {key: value for key, value in around.items() if key not in _OF_PROVIDER}
+        return {**around, **own}
+
+    def script(self, _kind: Script, node: Node, path: Path) -> Any:
+        """Return the script of a `scripted` model; it has an answer somewhere."""
+        found = self.block(schema.SCRIPT, node, path)
+        if found is not BAD and not found:
+            self.absent(schema.SCRIPT, "replies", node, path)
+        return found
+
+    # --- agents ---
+
+    def step(self, _kind: Step, node: Node, path: Path) -> Any:
+        """Return a step of a chain."""
+        if isinstance(node, MapNode) and "type" in node.entries:
+            return self.agent(_AGENT, node, path)
+        return self.block(schema.STEP, node, path)
+
+    def agent(self, _kind: object, node: Node, path: Path) -> Any:
+        """Return a whole agent."""
+        entries = self.entries(node, path, "an agent, as in `{type: simple, systemPrompt: …}`")
+        if entries is None:
+            return BAD
+        around = self.settings, self.model
+        entry = entries.get("model")
+        if entry is not None:
+            own = self.own_settings(entry[1], (path, "model"))
+            self.settings = self.inherited(own) if isinstance(own, dict) else self.settings
+            self.model = Record({**schema.MODEL.defaults, **self.settings})
+            entries = {key: entry for key, entry in entries.items() if key != "model"}
+        found = self.fields(schema.AGENT, entries, path)
+        if self.model is not None:
+            found["model"] = self.model
+        self.settings, self.model = around
+        self.check_agent(found, node, path)
+        return Record(found)
+
+    def check_agent(self, found: dict[str, Any], node: Node, path: Path) -> None:
+        """Report what `found` lacks, and what does not belong there."""
+        if path:
+            found.setdefault("type", "simple")
+        type_ = found.get("type")
+        if type_ is None:
+            self.absent(schema.AGENT, "type", node, path)
+        if "systemPrompt" not in found and (not path or type_ in ("simple", "react")):
+            self.absent(schema.AGENT, "systemPrompt", node, path)
+        if type_ is None or type_ is BAD:
+            return
+        for name in schema.NOT_EVERYWHERE & found.keys():
+            self.check_place(name, type_, node, path)
+        body = schema.BODIES.get(type_)
+        if body is not None and type_ not in found:
+            self.missing(body, {}, node, (path, type_))
+            found[type_] = Record(body.defaults)
+        self.check_merge(found, node, path)
+
+    def check_place(self, name: str, type_: str, node: Node, path: Path) -> None:
+        """Report the field `name` if it does not belong to this agent."""
+        field = schema.AGENT.fields[name]
+        key = _key(node, name)
+        if field.top_only and path:
+            self.report("S110", key, (path, name))
+        elif field.types and type_ not in field.types:
+            hint = f"remove it, or write `type: {field.types[0]}`"
+            self.report("S109", key, (path, name), type=type_, hint=hint)
+
+    def check_merge(self, found: dict[str, Any], node: Node, path: Path) -> None:
+        """Report a `mergePrompt` without a use, and a use without `mergePrompt`."""
+        body = found.get("parallel")
+        if not isinstance(body, Record) or body.get("merge", BAD) is BAD:
+            return
+        if isinstance(node, MapNode) and "parallel" in node.entries:
+            node = node.entries["parallel"][1]
+        path = (path, "parallel")
+        custom = body["merge"] == "custom"
+        if custom and "mergePrompt" not in body:
+            self.absent(schema.PARALLEL, "mergePrompt", node, path)
+        if not custom and "mergePrompt" in body:
+            self.report(
+                "S111", _key(node, "mergePrompt"), (path, "mergePrompt"), needed="merge: custom"
+            )
+
+
+_STRUCTURES: Mapping[type, Callable[..., Any]] = {
+    Agent: _Checker.agent,
+    Block: _Checker.block,
+    Later: _Checker.later,
+    ListOf: _Checker.list_of,
+    ListOrMap: _Checker.list_or_map,
+    MapOf: _Checker.map_of,
+    Model: _Checker.model_block,
+    Script: _Checker.script,
+    Step: _Checker.step,
+}

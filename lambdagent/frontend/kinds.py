@@ -1,0 +1,169 @@
+"""How a field table is written: kinds of values, fields, blocks.
+
+Data only: `check` knows what each kind means for a file, `reference` what it is called in the
+documents.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import attrs
+
+from lambdagent.ir.data import Data
+
+# --- kinds of values -----------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Text:
+    """A text; in a connection, ``${NAME}`` and ``${NAME:-default}`` stand for variables."""
+
+    connection: bool = False
+
+
+@attrs.frozen
+class Integer:
+    """A whole number, at least `least`; `zero` is the code of the finding for 0."""
+
+    least: int = 0
+    zero: str | None = None
+
+
+@attrs.frozen
+class Number:
+    """A number from `least` to `most`, above `least` if `open`."""
+
+    least: float = 0
+    most: float | None = None
+    open: bool = False
+
+
+@attrs.frozen
+class Flag:
+    """Yes or no."""
+
+
+@attrs.frozen
+class Choice:
+    """One of a few words."""
+
+    words: tuple[str, ...]
+
+
+@attrs.frozen
+class Expression:
+    """An expression over `names`."""
+
+    names: frozenset[str]
+
+
+@attrs.frozen
+class Pattern:
+    """A regular expression of Python."""
+
+
+@attrs.frozen
+class ListOf:
+    """A list of equal things; `empty` is the code of the finding for an empty one."""
+
+    item: Kind
+    empty: str | None = None
+
+
+@attrs.frozen
+class MapOf:
+    """A mapping whose keys are names that the writer chooses, called `key` in the documents."""
+
+    value: Kind
+    key: str = "NAME"
+    empty: str | None = None
+
+
+@attrs.frozen
+class ListOrMap:
+    """A list, or a mapping of lists."""
+
+    items: ListOf
+    maps: MapOf
+
+
+@attrs.frozen
+class Model:
+    """A `model` block: what it leaves out comes from the agent around it, or from the defaults."""
+
+
+@attrs.frozen
+class Script:
+    """A `script` block: at least one of its fields is there."""
+
+
+@attrs.frozen
+class Agent:
+    """A whole agent."""
+
+
+@attrs.frozen
+class Step:
+    """A step of a chain: a whole agent if it has a `type`, a prompt otherwise."""
+
+
+@attrs.frozen
+class Later:
+    """A block that this version knows by name only."""
+
+
+Kind: TypeAlias = (
+    "Text | Integer | Number | Flag | Choice | Expression | Pattern | ListOf | MapOf | ListOrMap"
+    " | Model | Script | Agent | Step | Later | Block"
+)
+
+# --- fields --------------------------------------------------------------------------------------
+
+
+@attrs.frozen
+class Field:
+    """One key of a block.
+
+    Attributes:
+        doc: What it is, in one sentence.
+        default: Its value when it is left out; None if it is then absent.
+        required: Whether it must be there.
+        types: Agent types that it belongs to; empty for all.
+        top_only: Whether it belongs to the file, not to an agent inside it.
+    """
+
+    name: str
+    kind: Kind
+    doc: str
+    default: Data = attrs.field(default=None, kw_only=True)
+    required: bool = attrs.field(default=False, kw_only=True)
+    types: tuple[str, ...] = attrs.field(default=(), kw_only=True)
+    top_only: bool = attrs.field(default=False, kw_only=True)
+
+
+@attrs.frozen(init=False, eq=False)
+class Block:
+    """A mapping with fixed keys.
+
+    Attributes:
+        doc: What it is for, in one sentence.
+        defaults: The values of the fields that have one.
+        required: The names of the fields that must be there.
+    """
+
+    name: str
+    doc: str
+    fields: dict[str, Field]
+    defaults: dict[str, Data]
+    required: tuple[str, ...]
+
+    def __init__(self, name: str, doc: str, *fields: Field) -> None:
+        """Make the block `name` of `fields`."""
+        self.__attrs_init__(
+            name,
+            doc,
+            {field.name: field for field in fields},
+            {field.name: field.default for field in fields if field.default is not None},
+            tuple(field.name for field in fields if field.required),
+        )

@@ -1,0 +1,151 @@
+"""`model` blocks → surface models, with what the caller overrides.
+
+In: the settings of one `model` block, with all that it inherits. Out: the `Model`, and how it
+converses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeAlias
+
+import attrs
+
+from lambdagent.frontend import schema
+from lambdagent.frontend.report import nearest
+from lambdagent.ir import surface
+from lambdagent.ir.data import Record
+
+Path: TypeAlias = "tuple[str | int, ...]"
+# The model, whether it converses, and how many tokens of the conversation it is sent.
+Voice: TypeAlias = "tuple[surface.Model | None, bool, int]"
+
+PROVIDERS: Final = (
+    "anthropic",
+    "claude-code",
+    "custom",
+    "dashscope",
+    "deepseek",
+    "moonshot",
+    "ollama",
+    "openai",
+    "scripted",
+    "zhipu",
+)
+_NAMELESS = ("claude-code", "custom", "scripted")  # providers that need no model name
+
+_HISTORY_TOKENS = 80_000
+
+
+@attrs.frozen(kw_only=True)
+class Overrides:
+    """What the caller decides instead of the file.
+
+    Attributes:
+        model: Name of the model, for every agent.
+        max_steps: Bound of every `react` loop.
+        tools: Implementations by name; all `react` agents may use them.
+        tool_timeout_s: Longest wait for one tool.
+        memory_initial: What the agent remembers from the start.
+        memory_binding: Registry key of the store that the agent remembers in.
+        providers: Registry keys of provider objects, by the name of the provider.
+        base_dir: Directory in which relative paths of the file start.
+    """
+
+    model: str | None = None
+    temperature: float | None = None
+    max_steps: int | None = None
+    max_tokens: int | None = None
+    tools: Mapping[str, surface.Tool] = attrs.field(factory=dict)
+    tool_timeout_s: float | None = None
+    memory_initial: Mapping[str, object] | None = None
+    memory_binding: str | None = None
+    providers: Mapping[str, str] = attrs.field(factory=dict)
+    base_dir: str | None = None
+
+    @property
+    def memory(self) -> bool:
+        """Whether the caller brings a memory."""
+        return self.memory_initial is not None or self.memory_binding is not None
+
+
+class Models:
+    """Makes the models of one file; equal settings are made once."""
+
+    def __init__(self, overrides: Overrides, report: Callable[..., None]) -> None:
+        """Make models; `report` is called with code, path and words of each finding."""
+        self.overrides = overrides
+        self.report = report
+        self.made: dict[int, Voice] = {}
+        self.places: dict[int, Path] = {}
+
+    def locate(self, settings: object, path: Path) -> None:
+        """Note that `settings` belong to the agent at `path`; those inside it may inherit them."""
+        self.places.setdefault(id(settings), path)
+
+    def of(self, settings: Any, path: Path) -> Voice:
+        """Return what `settings` say, used at `path`."""
+        known = self.made.get(id(settings))
+        if known is None:
+            path = self.places.get(id(settings), path)
+            known = self.made[id(settings)] = self.new(settings, (*path, "model"))
+        return known
+
+    def new(self, settings: Any, path: Path) -> Voice:
+        """Return the same, made for the first time; `path` is where `settings` stand."""
+        chosen = self.overrides
+        if settings is None:
+            if chosen.model is None:
+                return None, True, _HISTORY_TOKENS
+            settings = Record(schema.MODEL.defaults)
+        name = settings.get("name", "") if chosen.model is None else chosen.model
+        provider = settings.get("provider") or surface.provider_of(name) or ""
+        self.check_provider(provider, name, settings, path)
+        window = settings["contextWindow"]
+        model = surface.Model(
+            provider=provider,
+            name=name,
+            temperature=_first(chosen.temperature, settings["temperature"]),
+            max_tokens=_first(chosen.max_tokens, settings["maxTokens"]),
+            top_p=settings.get("topP"),
+            stop_sequences=settings.get("stopSequences", ()),
+            base_url=settings.get("baseUrl"),
+            timeout_s=settings["timeout"],
+            context_window=window,
+            script=self.script(settings.get("script")),
+            binding=chosen.providers.get(provider),
+        )
+        history = settings.get("maxHistoryTokens") or min(max(window // 2, 1), _HISTORY_TOKENS)
+        return model, settings["conversation"], history
+
+    def script(self, script: Any) -> Record | None:
+        """Return `script`, the path of its recording seen from where the caller is."""
+        base = self.overrides.base_dir
+        if not script or "recording" not in script or not base or script["recording"][:1] == "/":
+            return script  # type: ignore[no-any-return]
+        return Record(script, recording=f"{base}/{script['recording']}")
+
+    def check_provider(self, provider: str, name: str, settings: Any, path: Path) -> None:
+        """Report what is wrong with `provider`, or with `settings` that go with it."""
+        fields = schema.MODEL.fields
+        if not provider:
+            field = "provider"
+            self.report("S101", (*path, field), doc=fields[field].doc, key=field)
+            return
+        injected = provider in self.overrides.providers
+        if provider not in PROVIDERS and not injected:
+            meant = nearest(provider, PROVIDERS)
+            hint = f"write `{meant}`" if meant else "docs/yaml.md lists them; or pass `providers=`"
+            expected = "a known provider"
+            field = "provider"
+            self.report("S104", (*path, field), expected=expected, actual=provider, hint=hint)
+        elif not name and not injected and provider not in _NAMELESS:
+            self.report("S101", (*path, "name"), doc=fields["name"].doc, key="name")
+        if "script" in settings and provider != "scripted":
+            self.report("S111", (*path, "script"), needed="provider: scripted")
+        if provider == "scripted" and "script" not in settings and not injected:
+            self.report("S101", (*path, "script"), doc=fields["script"].doc, key="script")
+
+
+def _first(chosen: Any, written: Any) -> Any:
+    return written if chosen is None else chosen

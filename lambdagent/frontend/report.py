@@ -1,0 +1,126 @@
+"""Findings of the checker: where they are, what may have been meant, in which order they come."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import attrs
+
+from lambdagent.errors import Diagnostic, finding
+from lambdagent.frontend.kinds import Block
+from lambdagent.frontend.nodes import MAX_FINDINGS, Node, Scalar, kind_of, path_text, span_of
+from lambdagent.source import Source
+
+# Where a value stands: the path of what holds it, and its key there; () for the whole file.
+Path = tuple[Any, ...]
+
+BAD: Final[Any] = object()  # read from a value that a finding is about
+
+
+class Reporter:
+    """Collects the findings of one file.
+
+    Attributes:
+        environment: The variables that connections may name.
+    """
+
+    def __init__(self, source: Source, environment: Mapping[str, str]) -> None:
+        """Collect findings about `source`."""
+        self.source = source
+        self.environment = environment
+        self.findings: list[Diagnostic] = []
+
+    def report(self, code: str, node: Node, path: Path, **values: Any) -> Any:
+        """Add a finding about `node`, which stands at `path`; return `BAD`."""
+        if len(self.findings) < MAX_FINDINGS:
+            where = span_of(node, self.source)
+            self.findings.append(finding(code, where, field=written(path), **values))
+        return BAD
+
+    def wrong(self, node: Node, path: Path, expected: str, hint: str = "") -> Any:
+        """Add the finding that `node` is not what was expected; return `BAD`."""
+        code = "S104" if hint else "S103"
+        return self.report(code, node, path, expected=expected, actual=kind_of(node), hint=hint)
+
+    def unknown(self, key: Scalar, path: Path, block: Block, present: Iterable[str]) -> str | None:
+        """Add the finding that `block` has no `key`; return the key that was meant, if known."""
+        if len(self.findings) >= MAX_FINDINGS:
+            return None
+        meant = nearest(key.text, block.fields)
+        if meant is None:
+            self.report("S102", key, (path, key.text), key=key.text, known="", hint="")
+            known = ", ".join(block.fields)
+            why = f"`{block.name}` has the keys {known}"
+            fix = "remove it, or begin its name with `x-` if it is a note of your own"
+            self.findings[-1] = attrs.evolve(self.findings[-1], why=why, fix=fix)
+            return None
+        field = (path, key.text if meant in present else meant)
+        self.report("S102", key, field, key=key.text, known="", hint=f"write `{meant}`")
+        return meant
+
+
+def written(path: Path) -> str:
+    """Return `path` as people write it."""
+    keys: list[str | int] = []
+    while path:
+        path, key = path
+        keys.append(key)
+    return path_text(keys[::-1])
+
+
+def in_file_order(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Return `findings` by place, each once: what aliases share is read more than once."""
+    seen: set[tuple[Any, ...]] = set()
+    kept = []
+    for each in findings:
+        last = re.split(r"[.\[]", each.field or "")[-1]
+        mark = (each.code, each.where, last)
+        if each.where is None or mark not in seen:
+            kept.append(each)
+        seen.add(mark)
+    return sorted(kept, key=_place)
+
+
+def _place(diagnostic: Diagnostic) -> tuple[int, int]:
+    where = diagnostic.where
+    return (where.line, where.column) if where else (0, 0)
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """Return the word of `known` that `word` was meant to be: at most two slips away, if any.
+
+    Case, `_` and `-` do not count; in short words only one slip is forgiven.
+    """
+    folded = _fold(word)
+    best, least = None, min(2, max(1, len(folded) // 3)) + 1
+    for candidate in known:
+        distance = _distance(folded, _fold(candidate), least)
+        if distance < least:
+            best, least = candidate, distance
+    return best
+
+
+def _fold(word: str) -> str:
+    return word.replace("_", "").replace("-", "").replace(" ", "").casefold()
+
+
+def _distance(left: str, right: str, limit: int) -> int:
+    """Return the edit distance, two swapped letters being one slip, or `limit` if not below it.
+
+    Source: Boytsov, "Indexing methods for approximate dictionary searching" (optimal alignment).
+    """
+    if abs(len(left) - len(right)) >= limit:
+        return limit
+    before: list[int] = []
+    above: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left):
+        before, above, row = above, row, [i + 1]
+        for j, b in enumerate(right):
+            cost = min(above[j + 1] + 1, row[j] + 1, above[j] + (a != b))
+            if i and j and a == right[j - 1] and b == left[i - 1]:
+                cost = min(cost, before[j - 1] + 1)
+            row.append(cost)
+    return row[-1]

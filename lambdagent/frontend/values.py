@@ -1,0 +1,223 @@
+"""Single values: scalar node × kind → datum, or a finding.
+
+A plain scalar is read as its field wants; a quoted one is text and nothing else. So `yes` is a
+category named yes in one place and true in another, `010` is ten, and `true` is no number.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from lambdagent.errors import finding
+from lambdagent.frontend.expression import ExpressionError, parse_expression
+from lambdagent.frontend.kinds import (
+    Choice,
+    Expression,
+    Flag,
+    Integer,
+    Number,
+    Pattern,
+    Text,
+)
+from lambdagent.frontend.nodes import (
+    BOOL,
+    FLOAT,
+    INT,
+    PLAIN,
+    TEXT,
+    Node,
+    Scalar,
+    is_null,
+    is_refused,
+    span_of,
+)
+from lambdagent.frontend.report import BAD, Path, Reporter, nearest, written
+from lambdagent.source import Span
+
+_INTEGER = re.compile(r"[-+]?[0-9]{1,40}")
+_NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_INT64 = range(-(2**63), 2**63)
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_REFERENCE = re.compile(r"\$(\$(?=\{))|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\})?")
+
+UNQUOTE = "remove the quotes"
+QUOTE = "put quotes around it to mean the word"
+
+
+def text_of(reporter: Reporter, node: Node, path: Path, expected: str = "text") -> Any:
+    """Return the text of `node`."""
+    if node.__class__ is Scalar:
+        if node.kind == TEXT:
+            return node.text
+        if node.kind == PLAIN and not is_null(node):
+            return node.text
+        if is_refused(node):
+            return BAD
+        hint = QUOTE if is_null(node) and node.text else ""
+        return reporter.wrong(node, path, expected, hint)
+    return reporter.wrong(node, path, expected, "put quotes around the text")
+
+
+def read_text(reporter: Reporter, kind: Text, node: Node, path: Path) -> Any:
+    """Return a text, its variables expanded if it is a connection."""
+    text = text_of(reporter, node, path)
+    return _expand(reporter, text, node, path) if kind.connection and text is not BAD else text
+
+
+def _expand(reporter: Reporter, text: str, node: Node, path: Path) -> Any:
+    """Return `text` with the values of the variables that it names; `$${` stands for `${`."""
+    failed = False
+
+    def value(match: re.Match[str]) -> str:
+        nonlocal failed
+        escaped, name, has_default, default = match.groups()
+        if escaped:
+            return "$"
+        if name is None:
+            failed = True
+            expected = "a text in which `${` begins `${NAME}` or `${NAME:-default}`"
+            reporter.report(
+                "S104",
+                node,
+                path,
+                expected=expected,
+                actual="another `${`",
+                hint="write `$${` for `${`",
+            )
+            return ""
+        found = reporter.environment.get(name)
+        if not found and not has_default:
+            failed = True
+            reporter.report("S106", node, path, variable=name)
+        return found or default or ""
+
+    expanded = _REFERENCE.sub(value, text) if "$" in text else text
+    return BAD if failed else expanded
+
+
+def read_integer(reporter: Reporter, kind: Integer, node: Node, path: Path) -> Any:
+    """Return a whole number in the range of `kind`."""
+    expected = f"a whole number from {1 if kind.zero else kind.least}"
+    text = _literal(reporter, node, path, expected, (INT,), _INTEGER)
+    if text is BAD:
+        return BAD
+    number = int(text)
+    if number == 0 and kind.zero:
+        return reporter.report(kind.zero, node, path)
+    if number not in _INT64 or number < kind.least:
+        expected = f"{expected} to {_INT64.stop - 1}" if number > 0 else expected
+        return reporter.wrong(node, path, expected)
+    return number
+
+
+def read_number(reporter: Reporter, kind: Number, node: Node, path: Path) -> Any:
+    """Return a finite number in the range of `kind`."""
+    if kind.most is not None:
+        expected = f"a number from {kind.least:g} to {kind.most:g}"
+    else:
+        expected = f"a number {'above' if kind.open else 'from'} {kind.least:g}"
+    text = _literal(reporter, node, path, expected, (INT, FLOAT), _NUMBER)
+    if text is BAD:
+        return BAD
+    number = float(text)
+    low = number <= kind.least if kind.open else number < kind.least
+    if low or number == float("inf") or (kind.most is not None and number > kind.most):
+        return reporter.wrong(node, path, expected)
+    return number + 0.0  # no -0.0
+
+
+def _literal(
+    reporter: Reporter,
+    node: Node,
+    path: Path,
+    expected: str,
+    kinds: tuple[str, ...],
+    form: re.Pattern[str],
+) -> Any:
+    """Return the text of `node` if it has the `form` and may be read as one of `kinds`."""
+    if is_refused(node):
+        return BAD
+    if node.__class__ is not Scalar:
+        return reporter.wrong(node, path, expected)
+    if node.kind != PLAIN and node.kind not in kinds:
+        hint = UNQUOTE if node.kind == TEXT and form.fullmatch(node.text) else ""
+        return reporter.wrong(node, path, expected, hint)
+    return node.text if form.fullmatch(node.text) else reporter.wrong(node, path, expected)
+
+
+def read_flag(reporter: Reporter, _kind: Flag, node: Node, path: Path) -> Any:
+    """Return whether yes is written."""
+    if is_refused(node):
+        return BAD
+    if isinstance(node, Scalar) and node.text.lower() in _FLAGS:
+        if node.kind in (PLAIN, BOOL):
+            return _FLAGS[node.text.lower()]
+        return reporter.wrong(node, path, "true or false", UNQUOTE)
+    return reporter.wrong(node, path, "true or false")
+
+
+def read_choice(reporter: Reporter, kind: Choice, node: Node, path: Path) -> Any:
+    """Return one of the words of `kind`."""
+    expected = f"one of {', '.join(kind.words)}"
+    text = text_of(reporter, node, path, expected)
+    if text is BAD or text in kind.words:
+        return text
+    meant = nearest(text, kind.words)
+    return reporter.wrong(node, path, expected, f"write `{meant}`" if meant else "")
+
+
+def read_pattern(reporter: Reporter, _kind: Pattern, node: Node, path: Path) -> Any:
+    """Return the text of a regular expression."""
+    text = text_of(reporter, node, path, "a regular expression")
+    if text is BAD:
+        return BAD
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            re.compile(text, re.DOTALL)
+    except (re.error, OverflowError, RecursionError) as error:
+        return reporter.wrong(node, path, "a regular expression", f"repair it: {error}")
+    return text
+
+
+def read_expression(reporter: Reporter, kind: Expression, node: Node, path: Path) -> Any:
+    """Return the text of an expression over the names of `kind`."""
+    text = text_of(reporter, node, path, "an expression")
+    if text is BAD:
+        return BAD
+    try:
+        parse_expression(text, kind.names)
+    except ExpressionError as error:
+        where = _inside(reporter, node, text, error.column)
+        hint = "docs/language.md lists what may be used"
+        found = finding("S107", where, field=written(path), reason=error.message, hint=hint)
+        reporter.findings.append(found)
+        return BAD
+    return text
+
+
+def _inside(reporter: Reporter, node: Node, text: str, column: int) -> Span | None:
+    """Return where character `column` of `text` is; all of `node` if it is written otherwise."""
+    span = span_of(node, reporter.source)
+    if span is None or span.line != span.end_line:
+        return span
+    shown = reporter.source.line(span.line)[span.column - 1 : span.end_column - 1]
+    before = shown.find(text)
+    if before < 0 or column > len(text):
+        return span
+    at = span.column + before + column - 1
+    return Span(span.line, at, span.line, at + 1)
+
+
+READERS: Mapping[type, Callable[..., Any]] = {
+    Text: read_text,
+    Integer: read_integer,
+    Number: read_number,
+    Flag: read_flag,
+    Choice: read_choice,
+    Pattern: read_pattern,
+    Expression: read_expression,
+}
