@@ -41,7 +41,10 @@ def lower_memory(memory: surface.Memory, agent: Term, table: SiteTable) -> Term:
         )
     now = app(closed(table.add("now", memory.name)), UNIT_DRAFT)
     static = Record(
-        cell=_cell(memory, table), size=memory.size, ttl=memory.ttl_s, initial=memory.initial
+        cell=table.cell("mem", memory.name),
+        size=memory.size,
+        ttl=memory.ttl_s,
+        initial=memory.initial,
     )
     read = closed(table.add("mem.read", memory.name, static))
     append = closed(table.add("mem.append", memory.name, static))
@@ -63,8 +66,3 @@ def _around(agent: Term, recall: Draft, remember: Remember) -> Term:
             ),
         )
     )
-
-
-def _cell(memory: surface.Memory, table: SiteTable) -> str:
-    taken = sum(1 for site in table.sites.values() if site.kind == "mem.read")
-    return f"mem:{memory.name}#{taken + 1}"

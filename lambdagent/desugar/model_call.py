@@ -34,7 +34,7 @@ def lower_model_call(
     if not isinstance(agent, surface.ConversationLam):
         return close(lam("x", lambda x: app(llm, x, label)))
     static = Record(
-        cell=_cell(agent, table),
+        cell=table.cell("conv", agent.name),
         max_tokens=agent.max_history_tokens,
         recent_turns=agent.recent_turns,
     )
@@ -54,11 +54,6 @@ def lower_model_call(
             ),
         )
     )
-
-
-def _cell(agent: surface.Lam, table: SiteTable) -> str:
-    taken = sum(1 for site in table.sites.values() if site.kind == "conv.read")
-    return f"conv:{agent.name}#{taken + 1}"
 
 
 def _site(agent: surface.Lam, table: SiteTable, decoder: str | None, extra: Record | None) -> Term:

@@ -27,7 +27,7 @@ _STEP_NAMES = ("x", "step")
 _ANSWER_NAMES = ("x",)
 
 
-def desugar(root: surface.Term, parse: ParseExpression) -> Program:
+def desugar(root: surface.Term, parse: ParseExpression, name: str = "agent") -> Program:
     """Return the program that `root` means.
 
     Deterministic, total, and without effect: equal terms give programs of equal digest.
@@ -35,16 +35,12 @@ def desugar(root: surface.Term, parse: ParseExpression) -> Program:
     Args:
         root: An agent.
         parse: Reads the expressions of guards, loops and conditions.
+        name: What people call the agent.
     """
     lowering = _Lowering(SiteTable(parse))
     term = lowering.lower(root)
     loops = [t for t in surface.subterms(root) if isinstance(t, surface.Loop)]
-    name = next((n for t in surface.subterms(root) if (n := _name(t))), "agent")
     return Program(term, lowering.table.sites, name, any(loop.verbose for loop in loops))
-
-
-def _name(term: surface.Term) -> str:
-    return term.name if isinstance(term, surface.Lam | surface.ReActStep) else ""
 
 
 class _Lowering:
@@ -92,12 +88,15 @@ class _Lowering:
     def route(self, term: surface.Route) -> Term:
         classifier = term.classifier
         if isinstance(classifier, surface.Lam):
-            labels = Record(labels=tuple(term.routes))
+            labels = Record(labels=term.labels)
             lowered = lower_model_call(classifier, self.table, extra=labels)
         else:
             lowered = self.of(classifier)
-        routes = [(name, self.of(agent)) for name, agent in term.routes.items()]
         default = None if term.default is None else self.of(term.default)
+        routes: list[tuple[str, Term | None]] = [
+            (name, self.of(agent)) for name, agent in term.routes.items()
+        ]
+        routes += [(name, None) for name in term.others]
         return lower_route(lowered, routes, default, self.table)
 
     def guard(self, term: surface.Guard) -> Term:
@@ -120,7 +119,7 @@ def _operands(term: surface.Term) -> list[surface.Term]:
             return list(_called(term))
         case surface.Loop(surface.ReActStep() as step, _):
             return list(_called(step))
-        case surface.Route(surface.Lam(), routes, default):
+        case surface.Route(surface.Lam(), routes, default, _):
             return [*routes.values(), *([] if default is None else [default])]
     return surface.parts(term)
 

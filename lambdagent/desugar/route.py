@@ -2,6 +2,7 @@
 
 Route(c, {l: f}, d)   λx. case (do label (c x)) {l _ ⇒ f_l x; …; _ w ⇒ d x}
                       without default: _ w ⇒ do fail RouteError(w)
+                      another label has the branch of _
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from lambdagent.ir.data import Record
 
 def lower_route(
     classifier: Term,
-    routes: Sequence[tuple[str, Term]],
+    routes: Sequence[tuple[str, Term | None]],
     default: Term | None,
     table: SiteTable,
 ) -> Term:
@@ -25,8 +26,8 @@ def lower_route(
 
     def body(x: Draft) -> Draft:
         subject = app(decode, app(closed(classifier), x), Label("route", "route"))
-        branches = [thunk(app(closed(agent), x)) for _, agent in routes]
-        branches.append(lam("w", lambda w: app(otherwise, w if default is None else x)))
-        return case(subject, (*names, "_"), branches)
+        rest = lam("w", lambda w: app(otherwise, w if default is None else x))
+        branches = [rest if agent is None else thunk(app(closed(agent), x)) for _, agent in routes]
+        return case(subject, (*names, "_"), [*branches, rest])
 
     return close(lam("x", body))

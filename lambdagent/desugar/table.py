@@ -18,6 +18,8 @@ class SiteTable:
         """Start empty; `parse` reads the expressions of guards, loops and conditions."""
         self.sites: dict[str, Site] = {}
         self._parse = parse
+        self._numbers: dict[str, int] = {}
+        self._cells: dict[str, int] = {}
 
     def add(self, kind: str, wanted: str, static: Record | None = None, **more: Any) -> Prim:
         """Enter a site and return the constant that stands for it.
@@ -28,13 +30,19 @@ class SiteTable:
             static: Configuration.
             **more: Further attributes of `Site`.
         """
-        name = f"{kind}:{wanted}"
-        number = 1
+        plain = name = f"{kind}:{wanted}"
+        number = self._numbers.get(plain, 1)
         while name in self.sites:
             number += 1
-            name = f"{kind}:{wanted}#{number}"
+            name = f"{plain}#{number}"
+        self._numbers[plain] = number
         self.sites[name] = Site(name, kind, static or Record(), **more)
         return Prim("site", (name,))
+
+    def cell(self, kind: str, wanted: str) -> str:
+        """Return the name of a new cell of the store; `kind` says how branches merge it."""
+        self._cells[kind] = number = self._cells.get(kind, 0) + 1
+        return f"{kind}:{wanted}#{number}"
 
     def predicate(self, wanted: str, text: str, names: tuple[str, ...]) -> Prim:
         """Enter the host predicate that `text` is, over `names`."""

@@ -24,6 +24,13 @@ class Record(Mapping[str, "Data"]):
     def __getitem__(self, key: str) -> Data:
         return self._items[key]
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._items
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return the value of `key`, or `default`."""
+        return self._items.get(key, default)
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
 

@@ -9,7 +9,7 @@ Source: specification 3.2 and 14; semantics.md §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, cast
 
 import attrs
@@ -159,12 +159,16 @@ def _identity(value: Any) -> Any:
     return value
 
 
+def _tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
+    return tuple(tools)
+
+
 @attrs.frozen
 class ReActStep(Tool):
     """One round of a ReAct loop: think, choose, act, observe."""
 
     think: Lam = attrs.field(kw_only=True)
-    tools: tuple[Tool, ...] = attrs.field(kw_only=True, converter=tuple)
+    tools: tuple[Tool, ...] = attrs.field(kw_only=True, converter=_tools)
     observation_enabled: bool = attrs.field(default=True, kw_only=True)
     early_stop: str | None = attrs.field(default=None, kw_only=True)
 
@@ -214,11 +218,18 @@ class Route(Term):
     Attributes:
         routes: Agents by label.
         default: Who answers when no label fits; without one that raises RouteError.
+        others: Further labels that the classifier may answer; they go to the default.
     """
 
     classifier: Term
     routes: Mapping[str, Term] = attrs.field(converter=_routes)
     default: Term | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Every label that the classifier may answer, those with a route first."""
+        return (*self.routes, *self.others)
 
 
 @attrs.frozen(init=False)
@@ -339,7 +350,7 @@ def parts(term: Term) -> list[Term]:
             return list(branches)
         case Loop(body, condition):
             return [body, *_agents(condition)]
-        case Route(classifier, routes, default):
+        case Route(classifier, routes, default, _):
             return [classifier, *routes.values(), *_agents(default)]
         case Guard(agent, validator):
             return [agent, *_agents(validator)]

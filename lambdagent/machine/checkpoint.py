@@ -17,11 +17,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import attrs
+
 from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Data, Record
 from lambdagent.machine.link import Linked
 from lambdagent.machine.state import (
+    AWAIT_OPERAND,
+    LABELLED,
     PARTIAL,
     SHAPES,
     Code,
@@ -83,14 +87,14 @@ def _state_row(table: _Encoder, state: ThreadState) -> Data:
     return ("fail", state.error)
 
 
+@attrs.frozen(eq=False)
 class _Encoder:
     """Rows that grow as values are added; what was added before keeps its number."""
 
-    def __init__(self) -> None:
-        self.rows: list[Data] = []
-        self._numbers: dict[tuple[int, str], int] = {}
-        self._constants: dict[object, int] = {}
-        self._kept: list[object] = []
+    rows: list[Data] = attrs.field(factory=list)
+    _numbers: dict[tuple[int, str], int] = attrs.field(factory=dict)
+    _constants: dict[object, int] = attrs.field(factory=dict)
+    _kept: list[object] = attrs.field(factory=list)
 
     def add(self, root: Any, sort: str) -> int:
         """Return the number of `root`, which is a value, an environment or a continuation."""
@@ -219,6 +223,9 @@ def _item(linked: Linked, row: Sequence[Any], items: list[Any]) -> Any:
     if item[0] == PARTIAL:
         # A partial application holds the specification inside its constant; see `link`.
         return (PARTIAL, item[1][2][1], item[2])
+    if item[0] == AWAIT_OPERAND and item[2][0] == LABELLED:
+        # The label was left behind when its application began.
+        return (AWAIT_OPERAND, item[1], item[2][2], *item[3:])
     return item
 
 

@@ -4,7 +4,8 @@ A node's id is its row in the flat table of `ir.codec`, so code can be named by 
 state. Code is a tuple: opcode, id, operands.
 
     (VAR, id, index)   (CONST, id, value)   (LAM, id, body)   (APP, id, fun, arg)
-    (LABELLED, id, app, kind, name)
+    (LABELLED, id, app, kind, name)   (SATURATED, id, constant, operands)
+    constant = (CONST, id, None, name, arity, parameters, rule)
 """
 
 from collections.abc import Callable, Mapping
@@ -17,6 +18,7 @@ from lambdagent.ir.data import Data
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.machine.host import HOSTS
+from lambdagent.machine.rules import FIRE
 from lambdagent.machine.state import (
     APP,
     CONST,
@@ -24,6 +26,7 @@ from lambdagent.machine.state import (
     LAM,
     NIL_VALUE,
     PARTIAL,
+    SATURATED,
     SITE,
     VAR,
     Code,
@@ -66,8 +69,9 @@ def link(program: Program) -> Linked:
     """
     rows = encode_term(program.term)
     codes: list[Code] = []
+    spines: dict[int, tuple[Code, tuple[Code, ...]]] = {}
     for number, row in enumerate(rows):
-        codes.append(_code(number, row, codes))
+        codes.append(_code(number, row, codes, spines))
     sites = {name: _linked_site(site) for name, site in program.sites.items()}
     for code in codes:
         if code[0] == CONST and type(code[2]) is tuple and code[2][0] == SITE:
@@ -75,38 +79,67 @@ def link(program: Program) -> Linked:
     return Linked(program, tuple(codes), tuple(rows), sites)
 
 
-def _code(number: int, row: Data, codes: list[Code]) -> Code:
+def _code(
+    number: int,
+    row: Data,
+    codes: list[Code],
+    spines: dict[int, tuple[Code, tuple[Code, ...]]],
+) -> Code:
+    """Return the code of `row`; `spines` knows the constants applied to some operands so far."""
     match row:
         case ("v", index, _):
             return (VAR, number, index)
         case ("l", int(body), _):
             return (LAM, number, codes[body])
         case ("a", int(fun), int(arg)):
-            return (APP, number, codes[fun], codes[arg])
+            return _application(number, (fun, arg), codes, spines)
         case ("a", int(fun), int(arg), kind, name):
-            return (LABELLED, number, (APP, number, codes[fun], codes[arg]), kind, name)
+            app = _application(number, (fun, arg), codes, spines)
+            return (LABELLED, number, app, kind, name)
         case ("u",):
             return (CONST, number, UNIT)
         case ("c", value):
             return (CONST, number, inject(value))
         case ("p", str(name), tuple(params)):
-            return _constant(number, Prim(name, params))
+            constant = _constant(number, Prim(name, params))
+            if type(constant[2]) is tuple and constant[2][0] == PARTIAL:
+                spines[number] = (constant[2][1], ())
+            return constant
     what = f"no code for row {row!r}"
     raise ValueError(what)
+
+
+def _application(
+    number: int,
+    parts: tuple[int, int],
+    codes: list[Code],
+    spines: dict[int, tuple[Code, tuple[Code, ...]]],
+) -> Code:
+    """Return the code of an application; a constant with all its operands is one code."""
+    fun, arg = parts
+    known = spines.get(fun)
+    if known is None:
+        return (APP, number, codes[fun], codes[arg])
+    spec, operands = known[0], (*known[1], codes[arg])
+    if len(operands) == spec[4]:
+        return (SATURATED, number, spec, operands)
+    spines[number] = (spec, operands)
+    return (APP, number, codes[fun], codes[arg])
 
 
 def _constant(number: int, prim: Prim) -> Code:
     """Return the code of a constant.
 
-    A partial application of arity ``k`` holds its own code, so that it can be named by number:
-    (CONST, id, (PARTIAL, code, ()), name, arity, params).
+    The value of a control form is its partial application to nothing, which holds the constant's
+    specification; see the head of the module.
     """
     if prim.name == "nil":
         return (CONST, number, NIL_VALUE)
     if prim.name == "site":
         return (CONST, number, (SITE, prim.params[0]))
-    spec = (CONST, number, None, prim.name, arity(prim), prim.params)
-    return (CONST, number, (PARTIAL, spec, ()), *spec[3:])
+    rule = FIRE.get(prim.name)
+    spec = (CONST, number, None, prim.name, arity(prim), prim.params, rule)
+    return (CONST, number, (PARTIAL, spec, ()))
 
 
 def _linked_site(site: Site) -> LinkedSite:

@@ -10,8 +10,10 @@ Source: semantics.md §4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+
+import attrs
 
 from lambdagent.ir.codec import decode_nodes
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
@@ -22,6 +24,7 @@ from lambdagent.machine.state import (
     AWAIT_ARG,
     AWAIT_FUN,
     AWAIT_FUN_OF_VALUE,
+    AWAIT_OPERAND,
     CATCH,
     CLOSURE,
     CONS,
@@ -58,13 +61,22 @@ def spine(head: Term, *operands: Term) -> Term:
     return head
 
 
+@attrs.frozen(eq=False)
 class Readback:
-    """Reads states of one linked program back to terms."""
+    """Reads states of one linked program back to terms.
 
-    def __init__(self, linked: Linked) -> None:
-        """Prepare the nodes of the program, without labels."""
-        self._nodes = decode_nodes([_unlabelled(row) for row in linked.rows])
-        self._free: dict[int, frozenset[int]] = {}
+    Attributes:
+        nodes: The nodes of the program by id, without labels.
+        free: Free variables of nodes that were asked about, by identity.
+    """
+
+    nodes: Sequence[Term] = attrs.field(repr=False)
+    free: dict[int, frozenset[int]] = attrs.field(factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, linked: Linked) -> Readback:
+        """Return what reads the states of `linked`."""
+        return cls(decode_nodes([_unlabelled(row) for row in linked.rows]))
 
     def unload(self, machine: Machine) -> Term:
         """Return the closed term that `machine` stands for."""
@@ -92,12 +104,13 @@ class Readback:
 
     def _in_env(self, node: int, env: Env) -> Term:
         """Return the node with its free variables replaced by the values of `env`."""
-        term = self._nodes[node]
-        values = {index: self.term(_at(env, index)) for index in self._free_of(term)}
+        term = self.nodes[node]
+        values = {index: self.term(_at(env, index)) for index in self.free_of(term)}
         return _substituted(term, values)
 
-    def _free_of(self, root: Term) -> frozenset[int]:
-        known = self._free.get(id(root))
+    def free_of(self, root: Term) -> frozenset[int]:
+        """Return how many binders outwards the free variables of a node are bound."""
+        known = self.free.get(id(root))
         if known is None:
             found: set[int] = set()
 
@@ -107,7 +120,7 @@ class Readback:
                 return var
 
             rebuild(root, note)
-            known = self._free[id(root)] = frozenset(found)
+            known = self.free[id(root)] = frozenset(found)
         return known
 
     def term(self, root: Value) -> Term:
@@ -131,7 +144,7 @@ class Readback:
         if type(value) is not tuple:
             return []
         if value[0] == CLOSURE:
-            free = self._free_of(self._nodes[value[1][1]])
+            free = self.free_of(self.nodes[value[1][1]])
             return [_at(value[2], index) for index in sorted(free)]
         return [value[at] for at in _PARTS[value[0]]] if value[0] != PARTIAL else list(value[2])
 
@@ -139,10 +152,10 @@ class Readback:
         if type(value) is not tuple:
             return Lit(value)
         if value[0] == CLOSURE:
-            node = self._nodes[value[1][1]]
-            return _substituted(node, dict(zip(sorted(self._free_of(node)), parts, strict=True)))
+            node = self.nodes[value[1][1]]
+            return _substituted(node, dict(zip(sorted(self.free_of(node)), parts, strict=True)))
         if value[0] == PARTIAL:
-            return spine(self._nodes[value[1][1]], *parts)
+            return spine(self.nodes[value[1][1]], *parts)
         return spine(_HEADS[value[0]](value), *parts)
 
     def _plug(self, focus: Term, kont: Kont) -> Term:
@@ -163,8 +176,16 @@ class Readback:
                 return spine(Prim("catch"), Lam(focus, "_"), self.term(frame[2]))
             case "label":
                 return focus
+            case "operand":
+                return self._around_operand(focus, frame)
         operands = [self.term(part) for part in frame[3:]]
         return spine(Prim(_HOLES[frame[0]], (frame[2],)), *operands, focus)
+
+    def _around_operand(self, focus: Term, frame: Kont) -> Term:
+        _, _, (_, _, constant, operands), args, env = frame
+        done = [self.term(value) for value in args]
+        rest = [self._in_env(operand[1], env) for operand in operands[len(args) + 1 :]]
+        return spine(self.nodes[constant[1]], *done, focus, *rest)
 
 
 def _at(env: Env, index: int) -> Value:
@@ -202,6 +223,7 @@ _HOLES: Mapping[int, str] = {
     GUARD_CHECK: "check",
     CATCH: "catch",
     LABEL: "label",
+    AWAIT_OPERAND: "operand",
 }
 # Where the values stand in a compound value, and the constant that they are operands of.
 _PARTS: Mapping[int, tuple[int, ...]] = {

@@ -183,5 +183,4 @@ RETURN: Mapping[int, Callable[[Value, Kont], Registers]] = {
     CATCH: return_to_catch,
 }
 
-# `par[k]` and `pmap` fork (π); see `step.fork`.
-FORKS = frozenset({"par", "pmap"})
+# `par[k]` and `pmap` have no rule here: they fork (π); see `threads.fork`.

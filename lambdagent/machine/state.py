@@ -47,6 +47,7 @@ GUARD_RUN: Final = 23
 GUARD_CHECK: Final = 24
 CATCH: Final = 25
 LABEL: Final = 26
+AWAIT_OPERAND: Final = 27
 
 # Code: (opcode, node id, …), see `link`.
 VAR: Final = 40
@@ -54,6 +55,7 @@ CONST: Final = 41
 LAM: Final = 42
 APP: Final = 43
 LABELLED: Final = 44
+SATURATED: Final = 45
 
 NIL_VALUE: Final[Value] = (NIL,)
 
@@ -76,6 +78,7 @@ SHAPES: Final[dict[int, tuple[str, ...]]] = {
     GUARD_CHECK: ("kont", "data", "value", "value", "value", "value", "value"),  # r f P h x y
     CATCH: ("kont", "value"),
     LABEL: ("kont", "data", "data", "data"),  # kind, name, clock at the start
+    AWAIT_OPERAND: ("kont", "code", "args", "env"),  # (c v₁ … vᵢ □ tᵢ₊₂ …)
 }
 
 

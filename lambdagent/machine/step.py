@@ -17,13 +17,14 @@ from lambdagent.ir.core import Unit
 from lambdagent.ir.data import Data
 from lambdagent.machine.answers import decode_answer, error_record, throw
 from lambdagent.machine.link import Linked, LinkedSite
-from lambdagent.machine.rules import APPLY, FIRE, FORKS, RETURN, Misfit
+from lambdagent.machine.rules import APPLY, RETURN, Misfit
 from lambdagent.machine.state import (
     ADMINISTRATIVE,
     APP,
     AWAIT_ARG,
     AWAIT_FUN,
     AWAIT_FUN_OF_VALUE,
+    AWAIT_OPERAND,
     BETA,
     CLOSURE,
     CONST,
@@ -34,6 +35,7 @@ from lambdagent.machine.state import (
     LAM,
     PARTIAL,
     PI,
+    SATURATED,
     SITE,
     VAR,
     Eval,
@@ -190,7 +192,8 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
     state: Any = thread.state
     control, focus = (state.control, state.env) if type(state) is Eval else (None, state.value)
     kont = state.kont
-    fun = value = None
+    fun = value = pending = None
+    args: Any = ()
     beta = 0
     try:
         while done < end:
@@ -226,6 +229,10 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                         kont = (AWAIT_ARG, kont, fun)
                         focus = env
                         continue
+                elif op == AWAIT_OPERAND:
+                    # v, (c v₁ … vᵢ □ tᵢ₊₂ …)ρ : K
+                    _, kont, pending, args, env = kont
+                    args = [*args, focus]
                 elif op == LABEL:
                     _, kont, kind, name, began = kont
                     if events is not None:
@@ -273,6 +280,8 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                     else:
                         kont = (AWAIT_ARG, kont, fun)
                         continue
+                elif op == SATURATED:
+                    pending, args, env = control, [], focus
                 elif op == VAR:
                     index = control[2]
                     while index:
@@ -295,56 +304,82 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                     control = control[2]
                     done -= 1
                     continue
-            # apply `fun` to `value`
-            if type(fun) is not tuple:
-                raise Misfit  # noqa: TRY301 - one way out of the loop for every rule
-            op = fun[0]
-            if op == CLOSURE:
-                beta += 1
-                control = fun[1][2]
-                focus = (value, fun[2])
-            elif op == PARTIAL:
-                spec = fun[1]
-                args = [*fun[2], value]
+            if pending is not None:
+                # c v₁ … vᵢ tᵢ₊₁ …: evaluate the operands from the left
+                for operand in pending[3][len(args) :]:
+                    op = operand[0]
+                    if op == VAR:
+                        index, scope = operand[2], env
+                        while index:
+                            scope = scope[1]
+                            index -= 1
+                        args.append(scope[0])
+                    elif op == CONST:
+                        args.append(operand[2])
+                    elif op == LAM:
+                        args.append((CLOSURE, operand, env))
+                    else:
+                        kont = (AWAIT_OPERAND, kont, pending, tuple(args), env)
+                        control, focus = operand, env
+                        break
+                else:
+                    control = pending
+                spec, complete = pending[2], control is pending
+                pending = None
+                if not complete:
+                    continue
+            else:
+                # f v
+                if type(fun) is not tuple:
+                    raise Misfit  # noqa: TRY301 - one way out of the loop for every rule
+                op = fun[0]
+                if op == CLOSURE:
+                    beta += 1
+                    control = fun[1][2]
+                    focus = (value, fun[2])
+                    continue
+                if op == SITE:
+                    linked_site = linked.sites[fun[1]]
+                    if linked_site.host is not None:
+                        counts[DELTA] += 1
+                        focus = linked_site.host(value)
+                        control = None
+                        if type(focus) is Noted:
+                            if events is not None:
+                                key = (*path, clock)
+                                events.append(Event(key, "note", fun[1], focus.note, clock, done))
+                            focus = focus.value
+                    elif linked_site.store is not None:
+                        counts[EPSILON] += 1
+                        cell = linked_site.cell
+                        before = store.get(cell)
+                        focus, after = linked_site.store(before, value)
+                        control = None
+                        if after is not before:
+                            store = {**store, cell: after}
+                    else:
+                        state = _leave(linked_site, value, kont, (*path, clock))
+                        if type(state) is not Return:
+                            return [Thread(path, clock, store, state)], done
+                        control, focus, kont = None, state.value, state.kont
+                    continue
+                if op != PARTIAL:
+                    rule = APPLY.get(op)
+                    if rule is None:
+                        raise Misfit  # noqa: TRY301
+                    control, focus, kont, kind = rule(fun, value, kont)
+                    counts[kind] += 1
+                    continue
+                spec, args = fun[1], [*fun[2], value]
                 if len(args) < spec[4]:
                     control, focus = None, (PARTIAL, spec, tuple(args))
-                elif spec[3] in FORKS:
-                    moved = fork(Thread(path, clock, store, state), spec[3], args, kont)
-                    counts[PI] += 1
-                    return moved, done
-                else:
-                    control, focus, kont, kind = FIRE[spec[3]](spec[5], args, kont)
-                    counts[kind] += 1
-            elif op == SITE:
-                linked_site = linked.sites[fun[1]]
-                if linked_site.host is not None:
-                    counts[DELTA] += 1
-                    focus = linked_site.host(value)
-                    control = None
-                    if type(focus) is Noted:
-                        if events is not None:
-                            key = (*path, clock)
-                            events.append(Event(key, "note", fun[1], focus.note, clock, done))
-                        focus = focus.value
-                elif linked_site.store is not None:
-                    counts[EPSILON] += 1
-                    cell = linked_site.cell
-                    before = store.get(cell)
-                    focus, after = linked_site.store(before, value)
-                    control = None
-                    if after is not before:
-                        store = {**store, cell: after}
-                else:
-                    state = _leave(linked_site, value, kont, (*path, clock))
-                    if type(state) is not Return:
-                        return [Thread(path, clock, store, state)], done
-                    control, focus, kont = None, state.value, state.kont
-            else:
-                rule = APPLY.get(op)
-                if rule is None:
-                    raise Misfit  # noqa: TRY301
-                control, focus, kont, kind = rule(fun, value, kont)
-                counts[kind] += 1
+                    continue
+            # the constant has all its operands
+            if spec[6] is None:
+                counts[PI] += 1
+                return fork(Thread(path, clock, store, state), spec[3], args, kont), done
+            control, focus, kont, kind = spec[6](spec[5], args, kont)
+            counts[kind] += 1
     except Misfit:
         state = _stuck(fun, value, (*path, clock))
         return [Thread(path, clock, store, state)], done

@@ -31,7 +31,11 @@ def estimate_tokens(text: str) -> int:
 
 
 def read_conversation(static: Record) -> StoreFunction:
-    """Return ⟨summary of older turns, recent turns oldest first⟩ within the token limit."""
+    """Return ⟨older turns, recent turns oldest first⟩, the recent ones within the token limit.
+
+    The older turns are the rest of the cell, shared and not looked at: their summary is made when
+    a request is rendered.
+    """
     limit, recent = _number(static["max_tokens"]), _number(static["recent_turns"])
 
     def run(cell: Cell, _argument: Value) -> tuple[Value, Cell]:
@@ -46,13 +50,16 @@ def read_conversation(static: Record) -> StoreFunction:
             window = (CONS, pair(exchange, reply), window)
             older = older[2]
             count += 1
-        return pair(_summary(older), window), cell
+        return pair(older, window), cell
 
     return run
 
 
-def _summary(older: Value) -> str:
-    """Return one text for all the turns of `older`: how many, and how the latest of them began."""
+def summary_of(older: Value) -> str:
+    """Return one text for turns, newest first: how many, and how the latest of them began.
+
+    A host digest: cut text, so that it costs no model call.
+    """
     if older[0] != CONS:
         return ""
     total = older[1][2][2][2]
@@ -68,7 +75,7 @@ def _summary(older: Value) -> str:
 
 
 def _reply_text(reply: Value) -> str:
-    return text_of_value(reply["text"] if isinstance(reply, Record) else reply)
+    return text_of_value(reply["text"] if isinstance(reply, Record) and "text" in reply else reply)
 
 
 def append_conversation(_static: Record) -> StoreFunction:

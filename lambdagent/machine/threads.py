@@ -15,6 +15,8 @@ from lambdagent.machine.cells import merge
 from lambdagent.machine.rules import Misfit, enter
 from lambdagent.machine.state import (
     AWAIT_ARG,
+    CONS,
+    NIL,
     PAIR,
     PI,
     Eval,
@@ -28,7 +30,7 @@ from lambdagent.machine.state import (
     ThreadState,
     Value,
 )
-from lambdagent.machine.values import list_items, list_value
+from lambdagent.machine.values import list_value
 
 
 def fork(thread: Thread, form: str, args: Sequence[Value], kont: Kont) -> list[Thread]:
@@ -56,11 +58,13 @@ def _thunk_start(thunk: Value) -> ThreadState:
 
 def _pmap_starts(args: Sequence[Value]) -> list[ThreadState]:
     fun, items = args
-    try:
-        values = list(list_items(items))
-    except (TypeError, IndexError):
-        raise Misfit from None
-    return [Return(value, (AWAIT_ARG, (), fun)) for value in values]
+    starts: list[ThreadState] = []
+    while type(items) is tuple and items[0] == CONS:
+        starts.append(Return(items[1], (AWAIT_ARG, (), fun)))
+        items = items[2]
+    if type(items) is not tuple or items[0] != NIL:
+        raise Misfit
+    return starts
 
 
 def parent_of(path: Path) -> Path:
