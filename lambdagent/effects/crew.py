@@ -1,0 +1,225 @@
+"""The threads that move one run.
+
+Invariant: at any moment at most one thread, the leader, touches the execution.
+"""
+
+# Note [Who moves a threaded run]
+#
+# Handing each request to a worker and waking up for its answer costs more than a whole round of
+# a ReAct loop. So a leader thread moves the run and, when exactly one request is under way,
+# answers it itself. The caller's thread only watches the clock: when that request is out of time
+# it appoints a new leader, which goes on with the failure; the old one finds out when its
+# handler comes back, and ends. With several requests under way all go to workers, and the leader
+# waits for them.
+#
+# All threads are daemons: a handler that never returns cannot keep the process alive.
+
+from __future__ import annotations
+
+import contextvars
+import queue
+import threading
+from collections.abc import Callable
+
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.handlers import Handlers, Request
+from lambdagent.effects.waiting import Answer, Clock, Done, Flight, expire, move, settle
+
+_POLL_S = 0.02
+
+
+class _ReplacedError(Exception):
+    """Another leader moves the run now."""
+
+
+class Crew:
+    """Moves one run to its end; see Note [Who moves a threaded run]."""
+
+    def __init__(self, execution: Execution, handlers: Handlers, clock: Clock) -> None:
+        """Be ready to move `execution`."""
+        self._execution = execution
+        self._handlers = handlers
+        self._clock = clock
+        self._workers = _Workers()
+        self._under_way: list[Flight] = []
+        # All below is guarded by this lock.
+        self._change = threading.Condition()
+        self._leader = 0
+        self._own: Flight | None = None
+        self._wakes_s = 0.0
+        self._over = False
+        self._error: BaseException | None = None
+
+    def run(self, flights: list[Flight]) -> None:
+        """Move the run to its end, `flights` first. The calling thread only watches the clock.
+
+        Raises:
+            BudgetError: Out of time or transitions.
+        """
+        try:
+            with self._change:
+                self._appoint(lambda: flights)
+                while not self._over:
+                    self._watch()
+        finally:
+            self._dismiss()
+            self._workers.close()
+        if self._error is not None:
+            raise self._error
+
+    # --- on the caller's thread ------------------------------------------------------------------
+
+    def _appoint(self, begin: Callable[[], list[Flight]]) -> None:
+        """Have a new thread move the run, from the flights that `begin` returns there."""
+        self._leader += 1
+        _start_thread(self._lead, self._leader, begin)
+
+    def _watch(self) -> None:
+        """Wait for a change, or until the leader's own request or the run is out of time."""
+        own = self._own
+        wait_s = self._clock.wait_s([] if own is None else [own])
+        if wait_s is not None:
+            wait_s = max(wait_s, _POLL_S)
+        self._wakes_s = float("inf") if wait_s is None else self._clock.now() + wait_s
+        self._change.wait(wait_s)
+        own = self._own
+        if self._over or own is None:
+            return
+        self._clock.check()
+        if own.expires_s <= self._clock.now():
+            self._own = None
+            self._appoint(lambda: self._expire(own))
+
+    def _dismiss(self) -> None:
+        """Have the leader end, and wait until it leaves the machine alone."""
+        self._clock.stop()
+        self._workers.wake()
+        with self._change:
+            self._leader += 1
+            while not self._over and self._own is None:
+                self._change.wait(_POLL_S)
+
+    # --- on the leader's thread ------------------------------------------------------------------
+
+    def _lead(self, number: int, begin: Callable[[], list[Flight]]) -> None:
+        error: BaseException | None = None
+        try:
+            flights = begin()
+            while not self._execution.finished:
+                if len(flights) == 1 and not self._under_way:
+                    self._answer(number, flights[0])
+                else:
+                    self._wait_for_workers(flights)
+                flights = move(self._execution, self._handlers, self._clock)
+        except _ReplacedError:
+            return
+        except BaseException as caught:  # noqa: BLE001 - raised again on the caller's thread
+            error = caught
+        with self._change:
+            self._over = True
+            self._error = error
+            self._change.notify_all()
+
+    def _answer(self, number: int, flight: Flight) -> None:
+        """Answer the only request that is under way."""
+        with self._change:
+            if self._leader != number:
+                raise _ReplacedError
+            self._own = flight
+            if flight.expires_s < self._wakes_s:
+                self._change.notify_all()
+        result = _outcome(self._handlers.of(flight.request.site).answer, flight.request)
+        with self._change:
+            if self._leader != number:
+                raise _ReplacedError
+            self._own = None
+        self._execution.complete(flight.request, result(), self._clock.now())
+
+    def _wait_for_workers(self, flights: list[Flight]) -> None:
+        """Hand `flights` to workers, and wait for the first of those under way."""
+        for flight in flights:
+            self._workers.submit(self._handlers.of(flight.request.site).answer, flight)
+        self._under_way += flights
+        landed = self._workers.next(self._clock.wait_s(self._under_way))
+        # What comes after its wait has ended is under way no more.
+        done = [(flight, result) for flight, result in landed if flight in self._under_way]
+        for flight, _ in done:
+            self._under_way.remove(flight)
+        for flight in settle(self._execution, done, self._under_way, self._clock):
+            self._under_way.remove(flight)
+
+    def _expire(self, flight: Flight) -> list[Flight]:
+        expire(self._execution, flight, self._clock.now())
+        return move(self._execution, self._handlers, self._clock)
+
+
+class _Workers:
+    """Threads that answer requests; one more is started only when all are busy."""
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[tuple[Callable[[Request], Answer], Flight] | None]
+        self._jobs = queue.SimpleQueue()
+        self._landed: queue.SimpleQueue[tuple[Flight, Callable[[], Answer]] | None]
+        self._landed = queue.SimpleQueue()
+        self._threads = 0
+        self._busy = 0
+
+    def submit(self, handler: Callable[[Request], Answer], flight: Flight) -> None:
+        """Have the request of `flight` answered."""
+        self._busy += 1
+        if self._busy > self._threads:
+            self._threads += 1
+            _start_thread(self._work)
+        self._jobs.put((handler, flight))
+
+    def next(self, timeout_s: float | None) -> Done:
+        """Return what has landed, waiting for the first one at most `timeout_s`."""
+        done: Done = []
+        try:
+            done += self._take(self._landed.get(timeout=timeout_s))
+            while True:
+                done += self._take(self._landed.get_nowait())
+        except queue.Empty:
+            return done
+
+    def _take(self, landed: tuple[Flight, Callable[[], Answer]] | None) -> Done:
+        if landed is None:
+            return []
+        self._busy -= 1
+        return [landed]
+
+    def wake(self) -> None:
+        """Have `next` return."""
+        self._landed.put(None)
+
+    def close(self) -> None:
+        """Let idle threads end."""
+        for _ in range(self._threads):
+            self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            handler, flight = job
+            self._landed.put((flight, _outcome(handler, flight.request)))
+
+
+def _outcome(handler: Callable[[Request], Answer], request: Request) -> Callable[[], Answer]:
+    """Return a function that returns the handler's answer, or raises what it raised."""
+    try:
+        answer = handler(request)
+    except BaseException as error:  # noqa: BLE001 - raised again where the answer is used
+        caught = error
+
+        def result() -> Answer:
+            raise caught
+
+        return result
+    return lambda: answer
+
+
+def _start_thread(target: Callable[..., None], *arguments: object) -> None:
+    """Start a daemon that sees the context variables of the thread that starts it."""
+    run = contextvars.copy_context().run
+    threading.Thread(
+        target=run, args=(target, *arguments), name="lambdagent", daemon=True
+    ).start()

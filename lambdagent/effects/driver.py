@@ -1,0 +1,77 @@
+"""Drivers: the only loops that step a machine. `drive` uses threads, `adrive` an event loop.
+
+Each steps until every thread of the run waits, hands the new requests to their handlers, and gives
+the machine whichever answer comes first. All requests that wait at one time are in flight at once.
+A request has its own time limit and the run may have one; at either the wait ends, whatever the
+handler does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+
+from lambdagent.effects.collector import relaxed
+from lambdagent.effects.crew import Crew
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.handlers import Handlers
+from lambdagent.effects.waiting import Answer, Clock, Done, Flight, move, settle
+
+# How long tasks that are cancelled at the end of a run may take for it.
+_FAREWELL_S = 1.0
+
+
+def drive(execution: Execution, handlers: Handlers, limit_s: float | None = None) -> None:
+    """Run `execution` to its end, on this thread and on others.
+
+    Args:
+        execution: The run.
+        handlers: Who answers.
+        limit_s: Longest time for the whole run, in seconds.
+
+    Raises:
+        BudgetError: Out of time or transitions.
+    """
+    clock = Clock(limit_s)
+    try:
+        with relaxed():
+            flights = move(execution, handlers, clock)
+            if not execution.finished:
+                Crew(execution, handlers, clock).run(flights)
+    finally:
+        execution.cancel()
+
+
+async def adrive(execution: Execution, handlers: Handlers, limit_s: float | None = None) -> None:
+    """Run `execution` to its end, on the running event loop; see `drive`."""
+    clock = Clock(limit_s)
+    tasks: dict[asyncio.Task[Answer], Flight] = {}
+    try:
+        with relaxed():
+            while True:
+                for flight in move(execution, handlers, clock):
+                    work = handlers.of(flight.request.site).aanswer(flight.request)
+                    tasks[asyncio.ensure_future(work)] = flight
+                if execution.finished:
+                    return
+                finished, _ = await asyncio.wait(
+                    tasks,
+                    timeout=clock.wait_s(tasks.values()),
+                    return_when=asyncio.FIRST_COMPLETED,
+                )
+                done: Done = [(tasks.pop(task), task.result) for task in finished]
+                for flight in settle(execution, done, list(tasks.values()), clock):
+                    task = next(task for task, other in tasks.items() if other is flight)
+                    _abandon(task)
+                    del tasks[task]
+    finally:
+        execution.cancel()
+        for task in tasks:
+            _abandon(task)
+        if tasks:
+            await asyncio.wait(tasks, timeout=_FAREWELL_S)
+
+
+def _abandon(task: asyncio.Task[Answer]) -> None:
+    """Cancel `task`, and let nobody complain that its result is not looked at."""
+    task.cancel()
+    task.add_done_callback(lambda done: done.cancelled() or done.exception())

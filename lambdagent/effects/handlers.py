@@ -1,0 +1,315 @@
+"""Who answers which site of a program: requests → answers.
+
+`Handlers` looks at every site before the run starts, so a missing key or tool is told before the
+first call goes out. Faults of the world become `Failure`s here; they never leave as exceptions.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+
+from lambdagent.effects.llm import Providers
+from lambdagent.effects.llm.foreign import adapted
+from lambdagent.effects.protocol import (
+    Cancellation,
+    ModelCall,
+    Provider,
+    ToolFailure,
+    ToolHandler,
+    ToolInvocation,
+    as_data,
+)
+from lambdagent.effects.render import messages_of, model_of
+from lambdagent.effects.tools.python import PythonTool
+from lambdagent.effects.tools.shell import ShellTool
+from lambdagent.errors import Diagnostic, EffectError, LambdagentError, finding
+from lambdagent.ir import registry
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.sites import Site
+from lambdagent.ir.surface import Model
+from lambdagent.machine.state import PAIR, TAGGED, Failure, Value
+from lambdagent.machine.state import Path as Key
+from lambdagent.machine.text import asked_text, cut, text_of_value
+from lambdagent.machine.values import project
+
+_KEY_LENGTH = 60
+_VALUE_LENGTH = 200
+
+
+@attrs.frozen(eq=False)
+class Request:
+    """What a thread of the machine asks the world.
+
+    Attributes:
+        key: Path of the thread and its clock.
+        argument: A machine value.
+        cancel: Said when nobody waits for the answer any more.
+    """
+
+    key: Key
+    site: Site
+    argument: Value
+    cancel: Cancellation = attrs.field(factory=Cancellation)
+
+
+class Handler(Protocol):
+    """Answers the requests of one site.
+
+    Attributes:
+        instant: It answers at once and may be called on the thread of the driver.
+    """
+
+    instant: bool
+
+    def answer(self, request: Request) -> Data | Failure:
+        """Return the answer; called on a worker thread unless `instant`."""
+        ...
+
+    async def aanswer(self, request: Request) -> Data | Failure:
+        """Return the answer without blocking the event loop."""
+        ...
+
+
+class ModelHandler:
+    """Asks a provider."""
+
+    def __init__(self, model: Model, provider: Provider) -> None:
+        """Ask `provider` as `model` says."""
+        self.instant = getattr(provider, "instant", False)
+        self._model = model
+        self._provider = provider
+
+    def answer(self, request: Request) -> Data | Failure:
+        """Return the reply as data."""
+        try:
+            return self._provider.chat(self._call(request)).to_data()
+        except EffectError as error:
+            return model_failure(error)
+
+    async def aanswer(self, request: Request) -> Data | Failure:
+        """Return the reply as data."""
+        try:
+            return (await self._provider.achat(self._call(request))).to_data()
+        except EffectError as error:
+            return model_failure(error)
+
+    def _call(self, request: Request) -> ModelCall:
+        site, argument = request.site, request.argument
+        return ModelCall(
+            site=site.name,
+            agent=str(site.static["agent"]),
+            model=self._model,
+            render=lambda: messages_of(site, argument),
+            render_last=lambda: asked_text(site, argument),
+            timeout_s=self._model.timeout_s,
+            cancel=request.cancel,
+        )
+
+
+def model_failure(error: EffectError) -> Failure:
+    """Return the failure that carries a provider's diagnostic."""
+    found = error.diagnostic
+    data = Record(code=found.code, what=found.what, why=found.why, fix=found.fix)
+    return Failure("ProviderError", found.what, data)
+
+
+class ToolSiteHandler:
+    """Runs a tool."""
+
+    instant = False
+
+    def __init__(self, tool: ToolHandler, timeout_s: float) -> None:
+        """Run `tool`, for at most `timeout_s` a call."""
+        self._tool = tool
+        self._timeout_s = timeout_s
+
+    def answer(self, request: Request) -> Data | Failure:
+        """Return what the tool answered; a failure's text is an answer too."""
+        try:
+            return self._tool.call(self._invocation(request))
+        except ToolFailure as error:
+            return Failure("ToolError", error.text)
+
+    async def aanswer(self, request: Request) -> Data | Failure:
+        """Return what the tool answered; a failure's text is an answer too."""
+        try:
+            return await self._tool.acall(self._invocation(request))
+        except ToolFailure as error:
+            return Failure("ToolError", error.text)
+
+    def _invocation(self, request: Request) -> ToolInvocation:
+        argument = request.argument
+        text = text_of_value(argument)
+        return ToolInvocation(
+            name=self._tool.name,
+            argument=text if _has_layout(argument) else project(argument),
+            text=text,
+            timeout_s=self._timeout_s,
+            cancel=request.cancel,
+        )
+
+
+def _has_layout(value: Value) -> bool:
+    """Whether `value` is one of those that only their text layout makes sense of outside."""
+    if type(value) is not tuple:
+        return False
+    return bool(value[0] == TAGGED or (value[0] == PAIR and _has_layout(value[1])))
+
+
+class InstantHandler:
+    """Answers from a function that does not wait."""
+
+    instant = True
+
+    def __init__(self, function: Callable[[Value], Data | Failure]) -> None:
+        """Answer with what `function` makes of the argument."""
+        self._function = function
+
+    def answer(self, request: Request) -> Data | Failure:
+        """Return the answer."""
+        return self._function(request.argument)
+
+    async def aanswer(self, request: Request) -> Data | Failure:
+        """Return the answer."""
+        return self._function(request.argument)
+
+
+class MemoryStore(Protocol):
+    """Where a memory of the user's own keeps its entries (specification 7.1)."""
+
+    def get(self, key: str) -> Any | None:
+        """Return the value of `key`, or None."""
+        ...
+
+    def put(self, key: str, value: Any, ttl: int = 0) -> None:
+        """Keep `value` for `ttl` seconds; 0 means for ever."""
+        ...
+
+    def list_recent(self, n: int) -> list[tuple[str, Any]]:
+        """Return the `n` newest entries, oldest first."""
+        ...
+
+    def clear(self) -> None:
+        """Forget everything."""
+        ...
+
+
+class StoreHandler:
+    """Asks a memory store; it may block, so it runs on a worker thread."""
+
+    instant = False
+
+    def __init__(self, site: Site, store: MemoryStore) -> None:
+        """Answer `site` from `store`."""
+        self._name = str(site.static["name"])
+        self._size = int(str(site.static["size"]))
+        self._ttl = int(float(str(site.static["ttl"])))
+        self._store = store
+        self._run = self._recall if site.kind == "recall" else self._remember
+
+    def answer(self, request: Request) -> Data | Failure:
+        """Return the entries, or nothing after writing one."""
+        try:
+            return self._run(request.argument)
+        except Exception as error:  # noqa: BLE001 - a store is foreign code
+            found = finding("E009", name=self._name, message=f"{type(error).__name__}: {error}")
+            return model_failure(EffectError(found))
+
+    async def aanswer(self, request: Request) -> Data | Failure:
+        """Return the entries, or nothing after writing one."""
+        return await asyncio.to_thread(self.answer, request)
+
+    def _recall(self, _argument: Value) -> Data:
+        entries = self._store.list_recent(self._size)
+        return tuple(Record(key=str(key), value=as_data(value)) for key, value in entries)
+
+    def _remember(self, argument: Value) -> Data:
+        key = cut(text_of_value(argument[1]), _KEY_LENGTH)
+        self._store.put(key, cut(text_of_value(argument[2]), _VALUE_LENGTH), self._ttl)
+        return None
+
+
+class Handlers:
+    """The handlers of one program, by site.
+
+    Raises:
+        EffectError: On construction, if a site could not be answered: a key that is not set, a
+        tool
+            without implementation, a command that is refused.
+    """
+
+    def __init__(
+        self,
+        sites: Mapping[str, Site],
+        environment: Mapping[str, str],
+        *,
+        base_dir: Path | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Make a handler for every oracle of `sites`.
+
+        Args:
+            sites: The site table.
+            environment: Where keys and URLs come from.
+            base_dir: Where relative paths of scripts start.
+            clock: Seconds since the epoch.
+        """
+        self._providers = Providers(environment, base_dir)
+        self._clock = clock
+        self._by_site: dict[str, Handler] = {}
+        problems: list[Diagnostic] = []
+        for site in sites.values():
+            if site.site_class == "oracle":
+                try:
+                    self._by_site[site.name] = self._make(site)
+                except LambdagentError as error:
+                    problems += [d for d in error.diagnostics if d not in problems]
+        if problems:
+            raise EffectError(problems)
+
+    def of(self, site: Site) -> Handler:
+        """Return the handler of `site`."""
+        return self._by_site[site.name]
+
+    def close(self) -> None:
+        """Give back connections."""
+        self._providers.close()
+
+    def _make(self, site: Site) -> Handler:
+        match site.kind:
+            case "llm":
+                return self._model_handler(site)
+            case "tool":
+                return ToolSiteHandler(_tool(site), site.timeout_s or 0.0)
+            case "now":
+                return InstantHandler(lambda _: self._clock())
+        return StoreHandler(site, registry.lookup(site.binding or ""))
+
+    def _model_handler(self, site: Site) -> Handler:
+        model = model_of(site.static)
+        if model is None:
+            raise EffectError(finding("E010", agent=site.static["agent"]))
+        bound = site.binding
+        if bound is None:
+            return ModelHandler(model, self._providers.of(model))
+        return ModelHandler(model, adapted(model.provider, registry.lookup(bound)))
+
+
+def _tool(site: Site) -> ToolHandler:
+    name, command = str(site.static["name"]), site.static["command"]
+    if isinstance(command, str):
+        return ShellTool(name, command, site.timeout_s or 0.0)
+    if site.binding is None:
+        raise EffectError(finding("S202", name=name))
+    return PythonTool(name, registry.lookup(site.binding))
+
+
+def failure_text(value: Data | Failure) -> tuple[Data, bool]:
+    """Return an answer as data, and whether it is a failure."""
+    return (value.message, True) if isinstance(value, Failure) else (value, False)

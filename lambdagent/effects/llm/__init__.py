@@ -1,0 +1,150 @@
+"""MODEL CALL → REPLY: one handler per API, and the table of who speaks which.
+
+`Providers` gives the handler of a model; an SDK is imported when its first handler is built.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Hashable, Mapping
+from pathlib import Path
+
+import attrs
+
+from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
+from lambdagent.effects.llm.openai_chat import OpenAIChat
+from lambdagent.effects.llm.scripted import Scripted
+from lambdagent.effects.messages import Endpoint
+from lambdagent.effects.protocol import Provider
+from lambdagent.errors import EffectError, finding
+from lambdagent.ir.surface import Model
+
+
+@attrs.frozen
+class Service:
+    """Who serves models, and how.
+
+    Attributes:
+        base_url: None if the agent file must say it.
+        key_variable: Environment variable of the key; None if the service wants none.
+        needs_key: Whether a missing key is an error.
+        url_variable: Environment variable that replaces `base_url`.
+    """
+
+    handler: type[AnthropicMessages] | type[OpenAIChat]
+    base_url: str | None
+    key_variable: str | None
+    needs_key: bool = attrs.field(default=True, kw_only=True)
+    url_variable: str | None = attrs.field(default=None, kw_only=True)
+
+
+SERVICES = {
+    "anthropic": Service(
+        AnthropicMessages,
+        "https://api.anthropic.com",
+        "ANTHROPIC_API_KEY",
+        url_variable="ANTHROPIC_BASE_URL",
+    ),
+    "openai": Service(
+        OpenAIChat,
+        "https://api.openai.com/v1",
+        "OPENAI_API_KEY",
+        url_variable="OPENAI_BASE_URL",
+    ),
+    "dashscope": Service(
+        OpenAIChat, "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"
+    ),
+    "ollama": Service(OpenAIChat, "http://localhost:11434/v1", None, needs_key=False),
+    "deepseek": Service(OpenAIChat, "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
+    "moonshot": Service(OpenAIChat, "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY"),
+    "zhipu": Service(OpenAIChat, "https://open.bigmodel.cn/api/paas/v4", "ZHIPU_API_KEY"),
+    "custom": Service(OpenAIChat, None, "CUSTOM_API_KEY", needs_key=False),
+}
+SCRIPTED, CLAUDE_CODE = "scripted", "claude-code"
+
+
+def make_provider(
+    model: Model, environment: Mapping[str, str], base_dir: Path | None = None
+) -> Provider:
+    """Return a new provider that answers for `model`.
+
+    Args:
+        model: Its `provider`, `base_url` and `script` count.
+        environment: Where keys and URLs come from.
+        base_dir: Where the relative paths of a script start.
+
+    Raises:
+        EffectError: The key is missing (E001), the provider cannot be used (E005), or its
+            recording cannot be read (E007).
+    """
+    if model.provider == SCRIPTED:
+        return Scripted(model.script or {}, base_dir=base_dir)
+    service = SERVICES.get(model.provider)
+    if service is None:
+        raise _no_service(model.provider)
+    return service.handler(_endpoint(model, service, environment))
+
+
+def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) -> Endpoint:
+    variable = service.key_variable
+    key = environment.get(variable, "").strip() if variable else ""
+    if service.needs_key and not key:
+        raise EffectError(finding("E001", provider=model.provider, variable=variable))
+    named = environment.get(service.url_variable, "") if service.url_variable else ""
+    url = model.base_url or named or service.base_url
+    if not url:
+        hint = "add `model.baseUrl: https://…/v1`"
+        raise _unusable(model.provider, "it has no URL", hint)
+    if not url.startswith(("http://", "https://")):
+        hint = "write the whole URL, such as `baseUrl: https://…/v1`"
+        raise _unusable(model.provider, f"`{url}` is no URL", hint)
+    return Endpoint(
+        provider=model.provider, base_url=url, key=key or None, variable=variable or ""
+    )
+
+
+def _no_service(provider: str) -> EffectError:
+    if provider == CLAUDE_CODE:
+        return _unusable(provider, "it is not supported yet", "use `provider: anthropic`")
+    known = ", ".join([*SERVICES, SCRIPTED])
+    return _unusable(provider, "there is no such provider", f"use one of {known}")
+
+
+def _unusable(provider: str, message: str, hint: str) -> EffectError:
+    return EffectError(finding("E005", provider=provider, message=message, hint=hint))
+
+
+class Providers:
+    """The providers of a run: one for all models that are served at the same place.
+
+    Models with equal scripts share the script, so its replies are given out once. Safe to share.
+    """
+
+    def __init__(self, environment: Mapping[str, str], base_dir: Path | None = None) -> None:
+        """Take keys and URLs from `environment`, and relative paths to start at `base_dir`."""
+        self._environment = environment
+        self._base_dir = base_dir
+        self._lock = threading.Lock()
+        self._made: dict[Hashable, Provider] = {}
+
+    def of(self, model: Model) -> Provider:
+        """Return the provider that answers for `model`, made at its first use.
+
+        Raises:
+            EffectError: See `make_provider`.
+        """
+        place = (model.provider, model.base_url, model.script)
+        with self._lock:
+            provider = self._made.get(place)
+            if provider is None:
+                provider = make_provider(model, self._environment, self._base_dir)
+                self._made[place] = provider
+            return provider
+
+    def close(self) -> None:
+        """Close all providers."""
+        with self._lock:
+            made = list(self._made.values())
+            self._made.clear()
+        for provider in made:
+            provider.close()

@@ -1,0 +1,165 @@
+"""Model calls over Anthropic's Messages API.
+
+In go messages and settings, out comes a `Reply`. Works with the SDK ``anthropic`` 2.
+
+Source: https://platform.claude.com/docs/en/api/messages
+"""
+
+from __future__ import annotations
+
+import json
+from itertools import groupby
+from typing import Any
+
+from lambdagent.effects.messages import (
+    Courier,
+    Endpoint,
+    OutOfFormError,
+    is_default_temperature,
+    text_of,
+)
+from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
+from lambdagent.ir.data import Record, thaw
+from lambdagent.ir.surface import Model
+
+_DEFAULT_MAX_TOKENS = 4096  # the API demands a limit
+
+# Note [Sampling on Anthropic]
+# Since version 2026-10-21 the API answers 400 to `temperature` and `top_p`, and the SDK has no
+# such parameters. Version 2023-06-01 takes them for older models and answers 400 for newer ones. A
+# request with sampling settings asks for the old version; if the model refuses a temperature that
+# nobody asked for (our default), the request goes out again without it, in the new version.
+_SAMPLING_VERSION = {"anthropic-version": "2023-06-01"}
+
+
+class AnthropicMessages(Courier):
+    """Any server that speaks the Messages API. See Note [Sampling on Anthropic]."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        """Build the SDK's client; nothing is sent yet."""
+        super().__init__(endpoint)
+        import anthropic
+
+        self.failures = (anthropic.APIError, json.JSONDecodeError)
+        self._client = anthropic.AsyncAnthropic(
+            api_key=endpoint.key,
+            base_url=endpoint.base_url.rstrip("/").removesuffix("/v1"),
+            max_retries=endpoint.max_retries,
+        )
+
+    def request(
+        self, model: Model, messages: tuple[Message, ...], refused: frozenset[str]
+    ) -> dict[str, Any]:
+        """Return the arguments of the SDK's call."""
+        system = "\n\n".join(m.text for m in messages if m.role == "system" and m.text)
+        temperature = None if "temperature" in refused else model.temperature
+        sampling = _given({"temperature": temperature, "top_p": model.top_p})
+        return {
+            "model": model.name,
+            "max_tokens": model.max_tokens or _DEFAULT_MAX_TOKENS,
+            "messages": _turns(messages),
+            **_given(
+                {
+                    "system": system or None,
+                    "stop_sequences": list(model.stop_sequences) or None,
+                    "extra_body": sampling or None,
+                    "extra_headers": _SAMPLING_VERSION if sampling else None,
+                }
+            ),
+        }
+
+    async def send(self, request: dict[str, Any], timeout_s: float) -> object:
+        """Return the SDK's message."""
+        return await self._client.messages.create(**request, timeout=timeout_s)
+
+    def reply(self, answer: Any) -> Reply:
+        """Return the text and the tool calls of the message.
+
+        Raises:
+            OutOfFormError: It is no message; often the URL is that of a web page.
+        """
+        content = getattr(answer, "content", None)
+        if content is None and getattr(answer, "stop_reason", None) is None:
+            what = "the answer is no message"
+            raise OutOfFormError(what)
+        if isinstance(content, str) or content is None:
+            content = [{"type": "text", "text": content or ""}]
+        texts = [block for block in content if _type_of(block) in {"text", None}]
+        calls = [block for block in content if _type_of(block) == "tool_use"]
+        return Reply(
+            text_of(texts),
+            answer.stop_reason,
+            tuple(ToolCall(call.id, call.name, as_data(call.input)) for call in calls),
+            _usage(answer.usage),
+        )
+
+    def negotiable(self, model: Model) -> frozenset[str]:
+        """A temperature that nobody asked for."""
+        return frozenset({"temperature"} if is_default_temperature(model) else ())
+
+    async def close_client(self) -> None:
+        """Close the connections."""
+        await self._client.close()
+
+
+def _given(settings: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if value is not None}
+
+
+def _turns(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    """Return the turns: those of one role in a row joined, an assistant's empty ones left out."""
+    spoken = [
+        message
+        for message in messages
+        if message.role != "system" and (message.role != "assistant" or _says_something(message))
+    ]
+    turns = []
+    for role, run in groupby(spoken, lambda m: "assistant" if m.role == "assistant" else "user"):
+        group = list(run)
+        if any(message.tool_calls or message.tool_call_id for message in group):
+            content: Any = [block for message in group for block in _blocks(message)]
+        else:
+            content = "\n\n".join(message.text for message in group)
+        turns.append({"role": role, "content": content})
+    return turns
+
+
+def _says_something(message: Message) -> bool:
+    return bool(message.text or message.tool_calls)
+
+
+def _blocks(message: Message) -> list[dict[str, Any]]:
+    if message.tool_call_id is not None:
+        return [
+            {
+                "type": "tool_result",
+                "tool_use_id": message.tool_call_id,
+                "content": message.text,
+            }
+        ]
+    text = [{"type": "text", "text": message.text}] if message.text else []
+    return text + [
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call)}
+        for call in message.tool_calls
+    ]
+
+
+def _input(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments as the object that the API demands."""
+    arguments: Any = thaw(call.arguments)
+    return arguments if isinstance(call.arguments, Record) else {"input": arguments}
+
+
+def _type_of(block: object) -> object:
+    return block.get("type") if isinstance(block, dict) else getattr(block, "type", None)
+
+
+def _usage(usage: Any) -> Usage | None:
+    """Return the count; tokens read from and written to the prompt cache are input too."""
+    if usage is None:
+        return None
+    cached = (
+        getattr(usage, "cache_creation_input_tokens", None) or 0,
+        getattr(usage, "cache_read_input_tokens", None) or 0,
+    )
+    return Usage((usage.input_tokens or 0) + sum(cached), usage.output_tokens or 0)

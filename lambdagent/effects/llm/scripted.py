@@ -1,0 +1,269 @@
+"""A model that answers from a script: lists of replies, rules, or a recorded run.
+
+In goes a script, out come the replies in its order, without any waiting or network. It is the fake
+of the tests, the model of the examples, and the player of what `run --record FILE` wrote.
+
+A recording is JSON lines in UTF-8. The first line is ``{"lambdagent-recording": 1}``, its number
+the version of the format; each other line is ``{"agent": NAME, "reply": REPLY}`` in the order of
+the calls, where REPLY is `Reply.to_data`: ``text``, and where there are any ``finish_reason``,
+``tool_calls`` and ``usage``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import attrs
+
+from lambdagent.effects.protocol import ModelCall, Reply
+from lambdagent.errors import EffectError, finding
+from lambdagent.ir.data import Data, NotDataError, Record, freeze, thaw
+
+_KEYS = {"replies", "rules", "recording"}
+_RULE_KEYS = {"agent", "match", "reply", "times"}
+_FORMAT_KEY, _FORMAT = "lambdagent-recording", 1
+_ANYONE = None  # the key of replies that every agent may take
+
+
+@attrs.define
+class _Rule:
+    match: re.Pattern[str] | None
+    reply: Reply
+    agent: str | None
+    left: float
+
+    def fits(self, call: ModelCall) -> bool:
+        if self.left <= 0 or self.agent not in {None, call.agent}:
+            return False
+        return self.match is None or self.match.search(call.last_text) is not None
+
+
+class Scripted:
+    """Answers from ``replies``, then from the ``recording``, then by the first rule that fits.
+
+    Safe to share between threads. Where replies are keyed by agent, what one agent gets does not
+    depend on the others. No message is read unless a rule looks for something in it.
+
+    >>> Scripted(["one", "two"]).served
+    0
+    """
+
+    instant = True
+
+    def __init__(self, script: object, *, base_dir: Path | None = None) -> None:
+        """Take a list of replies, or a mapping.
+
+        Args:
+            script: The replies to all agents, in order; or a mapping of ``replies`` (such a list,
+                or lists keyed by agent), ``rules`` (each a ``reply``, if needed with ``match``, a
+                regular expression to find in the newest message, ``agent`` and ``times``), and
+                ``recording`` (a path). A reply is a text, or a mapping as in a recording.
+            base_dir: Where a relative path starts.
+
+        Raises:
+            EffectError: The script is none (E005), or its recording cannot be read (E007).
+        """
+        parts = _parts(script)
+        self._replies = _replies(parts.get("replies", ()))
+        self._rules = [_rule(item) for item in _list_of(parts.get("rules", ()), "rules")]
+        self._lock = threading.Lock()
+        self._served: dict[str, int] = {}
+        recording = parts.get("recording")
+        if recording is None:
+            return
+        if not isinstance(recording, str):
+            raise _misuse("`recording` must be a path")
+        for agent, reply in read_recording((base_dir or Path()) / recording):
+            self._replies.setdefault(agent, deque()).append(reply)
+
+    @property
+    def served(self) -> int:
+        """How many calls were answered."""
+        return sum(self._served.values())
+
+    def chat(self, call: ModelCall) -> Reply:
+        """Return the next reply to the agent that calls.
+
+        Raises:
+            EffectError: The replies are used up, and no rule fits (E004).
+        """
+        with self._lock:
+            number = self._served.get(call.agent, 0) + 1
+            reply = self._next(call)
+            if reply is not None:
+                self._served[call.agent] = number
+                return reply
+        what = "no rule fits" if self._rules else "all of them are used up"
+        raise EffectError(finding("E004", site=call.site, number=number, message=what))
+
+    async def achat(self, call: ModelCall) -> Reply:
+        """Return the next reply to the agent that calls."""
+        return self.chat(call)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to give back."""
+
+    def _next(self, call: ModelCall) -> Reply | None:
+        for key in (call.agent, _ANYONE):
+            replies = self._replies.get(key)
+            if replies:
+                return replies.popleft()
+        for rule in self._rules:
+            if rule.fits(call):
+                rule.left -= 1
+                return rule.reply
+        return None
+
+
+# --- the form of a script ------------------------------------------------------------------------
+
+
+def _parts(script: object) -> Record:
+    try:
+        data = freeze(script)
+    except NotDataError as error:
+        raise _misuse(str(error)) from error
+    match data:
+        case tuple():
+            return Record(replies=data)
+        case Record():
+            _only(data, _KEYS, "model.script")
+            return data
+    raise _misuse("`model.script` must be a list of replies or a mapping")
+
+
+def _replies(data: Data) -> dict[str | None, deque[Reply]]:
+    if isinstance(data, Record):
+        return {
+            agent: deque(_reply(item) for item in _list_of(items, f"replies.{agent}"))
+            for agent, items in data.items()
+        }
+    return {_ANYONE: deque(_reply(item) for item in _list_of(data, "replies"))}
+
+
+def _rule(data: Data) -> _Rule:
+    if not isinstance(data, Record) or "reply" not in data:
+        raise _misuse("a rule is a mapping with a `reply`")
+    _only(data, _RULE_KEYS, "rules")
+    match, agent, times = data.get("match"), data.get("agent"), data.get("times")
+    if not (isinstance(match, str | None) and isinstance(agent, str | None)):
+        raise _misuse("`match` and `agent` of a rule must be texts")
+    if not (times is None or (isinstance(times, int) and times >= 0)):
+        raise _misuse("`times` of a rule must be a whole number")
+    try:
+        pattern = None if match is None else re.compile(match)
+    except re.error as error:
+        raise _misuse(f"`match: {match}` is no regular expression: {error}") from error
+    return _Rule(pattern, _reply(data["reply"]), agent, float("inf") if times is None else times)
+
+
+def _reply(data: Data) -> Reply:
+    if isinstance(data, bool | int | float):  # YAML reads `- 42` as a number
+        data = json.dumps(data)
+    try:
+        return Reply.from_data(data)
+    except ValueError as error:
+        raise _misuse(str(error)) from error
+
+
+def _list_of(data: Data, where: str) -> tuple[Data, ...]:
+    if not isinstance(data, tuple):
+        raise _misuse(f"`{where}` must be a list")
+    return data
+
+
+def _only(data: Record, known: set[str], where: str) -> None:
+    unknown = sorted(set(data) - known)
+    if unknown:
+        raise _misuse(f"`{where}` has no key `{unknown[0]}`")
+
+
+def _misuse(message: str) -> EffectError:
+    hint = "write `replies:`, `rules:` or `recording:` as in docs/providers.md"
+    return EffectError(finding("E005", provider="scripted", message=message, hint=hint))
+
+
+# --- recordings ----------------------------------------------------------------------------------
+
+
+class Recorder:
+    """Writes a recording, each reply on disk as soon as it is given; safe to share."""
+
+    def __init__(self, path: Path) -> None:
+        """Begin the recording `path`, replacing an older one.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        self._lock = threading.Lock()
+        self._file = path.open("w", encoding="utf-8")
+        self._write({_FORMAT_KEY: _FORMAT})
+
+    def add(self, agent: str, reply: Reply) -> None:
+        """Write down what `agent` was answered."""
+        self._write({"agent": agent, "reply": thaw(reply.to_data())})
+
+    def close(self) -> None:
+        """End the recording."""
+        self._file.close()
+
+    def _write(self, line: dict[str, object]) -> None:
+        text = json.dumps(line, ensure_ascii=False, separators=(",", ":"))
+        with self._lock:
+            self._file.write(text.encode("utf-8", "replace").decode() + "\n")
+            self._file.flush()
+
+
+def write_recording(path: Path, entries: Iterable[tuple[str, Reply]]) -> None:
+    """Write the recording `path` of all `entries`: agents and what they were answered."""
+    recorder = Recorder(path)
+    try:
+        for agent, reply in entries:
+            recorder.add(agent, reply)
+    finally:
+        recorder.close()
+
+
+def read_recording(path: Path) -> list[tuple[str, Reply]]:
+    """Return agents and replies of the recording `path`, in the order of the calls.
+
+    Raises:
+        EffectError: It cannot be read, or is damaged, or of another version (E007).
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").split("\n")
+        return list(_entries(lines))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise EffectError(finding("E007", path=str(path), reason=reason)) from error
+
+
+def _entries(lines: list[str]) -> Iterator[tuple[str, Reply]]:
+    for number, line in enumerate(lines, 1):
+        if number == 1:
+            if _parsed(line, number) != Record({_FORMAT_KEY: _FORMAT}):
+                what = f'line 1 must be {{"{_FORMAT_KEY}": {_FORMAT}}}'
+                raise ValueError(what)
+        elif line:
+            yield _entry(_parsed(line, number), number)
+
+
+def _parsed(line: str, number: int) -> Data:
+    try:
+        return freeze(json.loads(line))
+    except (TypeError, ValueError) as error:
+        what = f"line {number} is no JSON"
+        raise ValueError(what) from error
+
+
+def _entry(data: Data, number: int) -> tuple[str, Reply]:
+    match data:
+        case Record() if isinstance(data.get("agent"), str) and "reply" in data:
+            return str(data["agent"]), Reply.from_data(data["reply"])
+    what = f"line {number} has no `agent` and `reply`"
+    raise ValueError(what)

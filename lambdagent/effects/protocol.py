@@ -1,0 +1,303 @@
+"""What the driver and its handlers exchange: messages, calls, replies, cancellation.
+
+In go a `ModelCall` or a `ToolInvocation`, out come a `Reply` or `Data`. A model that fails raises
+`EffectError`; a tool that fails raises `ToolFailure`, whose text the driver hands to the program.
+Handlers are safe to use from many threads and event loops at once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Literal, Protocol
+
+import attrs
+
+from lambdagent.ir.data import Data, Record, freeze
+from lambdagent.ir.surface import Model
+
+Role = Literal["system", "user", "assistant", "tool"]
+
+
+@attrs.frozen
+class ToolCall:
+    """A tool that the model asks for, in the provider's own form.
+
+    Attributes:
+        id: The provider's name for this call; the answer must quote it.
+        arguments: A `Record` as a rule; the raw text where a model wrote no valid JSON.
+    """
+
+    id: str
+    name: str
+    arguments: Data
+
+    def to_data(self) -> Record:
+        """Return the call as data; `from_data` is the inverse."""
+        return Record(id=self.id, name=self.name, arguments=self.arguments)
+
+    @classmethod
+    def from_data(cls, data: Record) -> ToolCall:
+        """Return the call that `to_data` wrote.
+
+        Raises:
+            KeyError: A key is missing.
+        """
+        return cls(str(data["id"]), str(data["name"]), data["arguments"])
+
+
+@attrs.frozen
+class Message:
+    """One turn of a conversation.
+
+    Attributes:
+        tool_calls: What an assistant asked for in this turn.
+        tool_call_id: For the role ``tool``: the call that `text` answers.
+    """
+
+    role: Role
+    text: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@attrs.frozen
+class Usage:
+    """Model tokens of one call, as the provider counted them."""
+
+    input: int
+    output: int
+
+
+@attrs.frozen
+class Reply:
+    """What a model answered.
+
+    Attributes:
+        text: Empty when the model said nothing.
+        finish_reason: Why it stopped, in the provider's own word; None if it gave none.
+        usage: None if the provider did not count.
+    """
+
+    text: str
+    finish_reason: str | None = None
+    tool_calls: tuple[ToolCall, ...] = ()
+    usage: Usage | None = None
+
+    def to_data(self) -> Record:
+        """Return the reply as data without its empty parts; `from_data` is the inverse."""
+        items: dict[str, Data] = {"text": self.text}
+        if self.finish_reason is not None:
+            items["finish_reason"] = self.finish_reason
+        if self.tool_calls:
+            items["tool_calls"] = tuple(call.to_data() for call in self.tool_calls)
+        if self.usage is not None:
+            items["usage"] = Record(input=self.usage.input, output=self.usage.output)
+        return Record(items)
+
+    @classmethod
+    def from_data(cls, data: Data) -> Reply:
+        """Return the reply that `to_data` wrote; a bare text is a reply without anything else.
+
+        Raises:
+            ValueError: `data` is no such reply.
+        """
+        if isinstance(data, str):
+            return cls(data)
+        try:
+            return _reply_from(data)
+        except (AttributeError, KeyError, TypeError) as error:
+            what = f"no reply of a model: {data!r:.80}"
+            raise ValueError(what) from error
+
+
+def _reply_from(data: Data) -> Reply:
+    match data:
+        case Record():
+            text, reason = data["text"], data.get("finish_reason")
+            calls, usage = data.get("tool_calls", ()), data.get("usage")
+        case _:
+            raise TypeError(type(data).__name__)
+    if not (isinstance(text, str) and isinstance(reason, str | None) and isinstance(calls, tuple)):
+        raise TypeError
+    return Reply(
+        text,
+        reason,
+        tuple(ToolCall.from_data(call) for call in calls if isinstance(call, Record)),
+        _usage_from(usage) if isinstance(usage, Record) else None,
+    )
+
+
+def _usage_from(data: Record) -> Usage:
+    match (data["input"], data["output"]):
+        case (int(read), int(written)):
+            return Usage(read, written)
+    raise TypeError
+
+
+class Cancellation:
+    """A wish to stop that one thread speaks and others hear; once said, it stays said."""
+
+    __slots__ = ("_callbacks", "_cancelled", "_lock")
+
+    def __init__(self) -> None:
+        """Start not cancelled."""
+        self._lock = threading.Lock()
+        self._callbacks: dict[object, Callable[[], object]] = {}
+        self._cancelled = False
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether `cancel` was called."""
+        return self._cancelled
+
+    def cancel(self) -> None:
+        """Run the callbacks, once each, in this thread; later calls do nothing.
+
+        A callback must return at once and raise nothing: it starts the end, it waits for nothing.
+        """
+        with self._lock:
+            callbacks = list(self._callbacks.values())
+            self._callbacks.clear()
+            self._cancelled = True
+        for callback in callbacks:
+            callback()
+
+    def on_cancel(self, callback: Callable[[], object]) -> Callable[[], None]:
+        """Have `callback` run by `cancel`, or now if that was called; return how to forget it."""
+        key = object()
+        with self._lock:
+            if not self._cancelled:
+                self._callbacks[key] = callback
+                return lambda: self._forget(key)
+        callback()
+        return lambda: None
+
+    def _forget(self, key: object) -> None:
+        with self._lock:
+            self._callbacks.pop(key, None)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class ModelCall:
+    """One request to a model.
+
+    Attributes:
+        site: Site of the program, such as ``llm:writer``; names the place in errors.
+        agent: The agent that asks; scripts and recordings are keyed by it.
+        render: Returns all messages, oldest first; called when a handler reads `messages`.
+        render_last: Returns the text of the newest message alone, at a cost that does not grow
+            with the conversation.
+        timeout_s: Longest wait for the reply, retries included.
+        cancel: Says when nobody waits any more.
+    """
+
+    site: str
+    agent: str
+    model: Model
+    render: Callable[[], tuple[Message, ...]] = attrs.field(repr=False)
+    render_last: Callable[[], str] = attrs.field(repr=False)
+    timeout_s: float
+    cancel: Cancellation = attrs.field(factory=Cancellation, repr=False)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """All messages, oldest first, rendered anew at each reading."""
+        return self.render()
+
+    @property
+    def last_text(self) -> str:
+        """The text of the newest message."""
+        return self.render_last()
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class ToolInvocation:
+    """One request to a tool.
+
+    Attributes:
+        argument: What the program passed: a text, or a structured value.
+        text: `argument` as text.
+        timeout_s: Longest wait for the answer.
+        cancel: Says when nobody waits any more.
+    """
+
+    name: str
+    argument: Data
+    text: str
+    timeout_s: float
+    cancel: Cancellation = attrs.field(factory=Cancellation, repr=False)
+
+
+class ToolFailure(Exception):  # noqa: N818 - to the program this is an answer, not an error
+    """A tool failed; `text` is what the program gets to see instead of an answer."""
+
+    def __init__(self, text: str) -> None:
+        """Carry `text`."""
+        super().__init__(text)
+        self.text = text
+
+
+def timeout_text(limit_s: float) -> str:
+    """Return what the program sees of a tool that gave no answer within `limit_s`.
+
+    >>> timeout_text(30.0), timeout_text(0.5)
+    ('[TIMEOUT after 30s]', '[TIMEOUT after 0.5s]')
+    """
+    return f"[TIMEOUT after {limit_s:g}s]"
+
+
+class Provider(Protocol):
+    """Who answers the calls of a model. Both faces do the same; a driver uses the one that fits.
+
+    Attributes:
+        instant: It answers without waiting for anything and may be called inline, on any thread.
+    """
+
+    instant: bool
+
+    def chat(self, call: ModelCall) -> Reply:
+        """Return the model's reply.
+
+        Raises:
+            EffectError: The model failed, or gave no answer within ``call.timeout_s``.
+        """
+        ...
+
+    async def achat(self, call: ModelCall) -> Reply:
+        """Return the model's reply; cancelling the task closes the connection."""
+        ...
+
+    def close(self) -> None:
+        """Give back connections and threads; the provider is not used afterwards."""
+        ...
+
+
+class ToolHandler(Protocol):
+    """Who runs a tool. Both faces do the same.
+
+    Attributes:
+        name: The tool's name in the program.
+    """
+
+    name: str
+
+    def call(self, invocation: ToolInvocation) -> Data:
+        """Return the tool's answer; it may take its time, so a driver calls it on a worker thread.
+
+        Raises:
+            ToolFailure: The tool failed.
+        """
+        ...
+
+    async def acall(self, invocation: ToolInvocation) -> Data:
+        """Return the tool's answer without blocking the event loop."""
+        ...
+
+
+def as_data(value: object) -> Data:
+    """Return what a tool handed over as `Data`: whatever JSON does not have becomes text."""
+    try:
+        return freeze(value)
+    except TypeError:
+        return str(value)

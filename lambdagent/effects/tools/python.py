@@ -1,0 +1,208 @@
+"""Python functions as tools.
+
+In goes what the program passed, out comes what the function returned, as `Data`. An exception
+becomes a `ToolFailure` that the program sees as ``[TOOL_ERROR: name] Type: message``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any
+
+import attrs
+
+from lambdagent.effects.protocol import ToolFailure, ToolInvocation, as_data, timeout_text
+from lambdagent.effects.tools import in_thread
+from lambdagent.ir.data import Data, Record, thaw
+
+_MESSAGE_LIMIT = 2_000  # characters of an exception that the program gets to see
+_NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
+_STARRED = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+
+
+@attrs.frozen
+class _Parameters:
+    """What a signature says about passing by keyword.
+
+    Attributes:
+        required: How many there are without a default.
+        names: Those that may be passed by keyword.
+        only_keywords: Whether one value alone can never be passed.
+        one_mapping: Whether the only parameter is annotated as a mapping.
+    """
+
+    required: int
+    names: frozenset[str]
+    only_keywords: bool
+    one_mapping: bool
+
+    def want_keywords(self, keys: set[str]) -> bool:
+        """Whether an object with `keys` goes by keyword, not as one value."""
+        if self.required > 1 or self.only_keywords:
+            return True
+        fits = bool(keys & self.names) if len(self.names) > 1 else keys == self.names
+        return fits and not self.one_mapping
+
+
+def _parameters(signature: inspect.Signature) -> _Parameters:
+    each = list(signature.parameters.values())
+    required = [p for p in each if p.default is p.empty and p.kind not in _STARRED]
+    positional = [p for p in each if p.kind not in {p.KEYWORD_ONLY, p.VAR_KEYWORD}]
+    annotation = str(each[0].annotation) if len(each) == 1 else ""
+    return _Parameters(
+        len(required),
+        frozenset(p.name for p in each if p.kind in _NAMED),
+        bool(each) and (not positional or any(p.kind is p.KEYWORD_ONLY for p in required)),
+        any(word in annotation for word in ("dict", "Dict", "Mapping")),
+    )
+
+
+class PythonTool:
+    """A function, or any callable, plain or asynchronous.
+
+    An object whose keys are parameters is passed by keyword. Anything else is the one argument: as
+    text where the parameter is annotated ``str``, else as it is, with lists and dicts.
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        """Call `function` as the tool `name`."""
+        self.name = name
+        self._function = function
+        self._signature = _signature(function)
+        self._parameters = _parameters(self._signature)
+        self._asynchronous = _is_asynchronous(function)
+
+    def call(self, invocation: ToolInvocation) -> Data:
+        """Return what the function returned; an asynchronous one gets an event loop of its own.
+
+        Only the latter can be stopped: a plain function takes the time it takes.
+
+        Raises:
+            ToolFailure: It raised, took too long, or its parameters do not fit the argument.
+        """
+        result = self._invoke(self._bind(invocation))
+        with self._failing():
+            if inspect.isawaitable(result):
+                result = asyncio.run(self._awaited(result, invocation))
+            return as_data(result)
+
+    async def acall(self, invocation: ToolInvocation) -> Data:
+        """Return what the function returned; a plain one runs on a thread of its own.
+
+        Raises:
+            ToolFailure: It raised, took too long, or its parameters do not fit the argument.
+        """
+        bound = self._bind(invocation)
+        if self._asynchronous:
+            result = self._invoke(bound)
+        else:
+            async with self._limited(invocation.timeout_s):
+                result = await in_thread(lambda: self._invoke(bound))
+        with self._failing():
+            if inspect.isawaitable(result):
+                result = await self._awaited(result, invocation)
+            return as_data(result)
+
+    def _invoke(self, bound: inspect.BoundArguments) -> object:
+        with self._failing():
+            return self._function(*bound.args, **bound.kwargs)
+
+    async def _awaited(self, result: Awaitable[object], invocation: ToolInvocation) -> object:
+        """Return what `result` comes to, unless the invocation is cancelled before."""
+        task = asyncio.ensure_future(result)
+        loop = asyncio.get_running_loop()
+
+        def stop() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: it is over
+                loop.call_soon_threadsafe(task.cancel)
+
+        forget = invocation.cancel.on_cancel(stop)
+        try:
+            async with self._limited(invocation.timeout_s):
+                return await task
+        except asyncio.CancelledError as error:
+            current = asyncio.current_task()
+            if invocation.cancel.cancelled and current is not None and not current.cancelling():
+                raise self._failure("it was cancelled") from error
+            raise
+        finally:
+            forget()
+
+    @contextlib.asynccontextmanager
+    async def _limited(self, limit_s: float) -> AsyncIterator[None]:
+        """End what is awaited at the limit."""
+        try:
+            async with asyncio.timeout(limit_s) as limit:
+                yield
+        except TimeoutError as error:
+            if limit.expired():
+                raise ToolFailure(timeout_text(limit_s)) from error
+            raise
+
+    def _bind(self, invocation: ToolInvocation) -> inspect.BoundArguments:
+        argument = invocation.argument
+        try:
+            keywords = self._keywords(argument)
+            if keywords is not None:
+                return self._signature.bind(**thaw(keywords))
+            if not self._signature.parameters:
+                return self._signature.bind()
+            return self._signature.bind(self._single(invocation))
+        except TypeError as error:
+            what = f"it takes {self._signature}, but {error}"
+            raise self._failure(what) from error
+
+    def _keywords(self, argument: Data) -> Record | None:
+        """Return the argument if it goes by keyword, None if it is one value."""
+        parameters = self._parameters
+        if isinstance(argument, str) and parameters.required > 1:
+            argument = _object_in(argument)
+        if not isinstance(argument, Record):
+            return None
+        if not argument:
+            return argument if parameters.required == 0 else None
+        return argument if parameters.want_keywords(set(argument)) else None
+
+    def _single(self, invocation: ToolInvocation) -> Any:
+        first = next(iter(self._signature.parameters.values()))
+        wants_text = first.annotation in {str, "str"}
+        return invocation.text if wants_text else thaw(invocation.argument)
+
+    @contextlib.contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Turn whatever the function raises into the text that the program sees."""
+        try:
+            yield
+        except ToolFailure:
+            raise
+        except (Exception, SystemExit) as error:
+            message = str(error)[:_MESSAGE_LIMIT]
+            raise self._failure(f"{type(error).__name__}: {message}") from error
+
+    def _failure(self, message: str) -> ToolFailure:
+        return ToolFailure(f"[TOOL_ERROR: {self.name}] {message}")
+
+
+def _signature(function: Callable[..., Any]) -> inspect.Signature:
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):  # a builtin that does not tell
+        one = inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)
+        return inspect.Signature([one])
+
+
+def _is_asynchronous(function: Callable[..., Any]) -> bool:
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(
+        getattr(function, "__call__", None)  # noqa: B004 - it is looked at, not tested for
+    )
+
+
+def _object_in(text: str) -> Data:
+    try:
+        return as_data(json.loads(text))
+    except (ValueError, RecursionError):
+        return text

@@ -1,0 +1,243 @@
+"""A program in a process group of its own, with an end.
+
+In go arguments and input, out comes an `Outcome`: after the program ends, at the time limit, or
+when somebody stops it, whichever is first. What it left in the background is not waited for; at
+the limit the whole group is killed, and when our own process exits.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Sequence
+from typing import IO
+
+import attrs
+
+from lambdagent.effects.protocol import Cancellation
+
+_GRACE_S = 0.5  # from SIGTERM to SIGKILL
+_TICK_S = 0.02  # how often the end is looked for where the system cannot tell
+_CHUNK_BYTES = 65_536
+
+# Leaders of groups that run. A worker is a daemon, so our process may exit while the worker waits
+# for its program to end politely; nobody else would kill that one.
+_running: set[int] = set()
+
+
+@atexit.register
+def _kill_running() -> None:
+    for leader in list(_running):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(leader, signal.SIGKILL)
+
+
+@attrs.define
+class _Kept:
+    """The first bytes of a stream, and the number of the rest."""
+
+    limit: int
+    data: bytearray = attrs.field(factory=bytearray)
+    cut: int = 0
+
+    def add(self, chunk: bytes) -> None:
+        room = self.limit - len(self.data)
+        self.data += chunk[:room]
+        self.cut += max(0, len(chunk) - room)
+
+    def text(self) -> str:
+        text = self.data.decode("utf-8", "replace").strip()
+        return f"{text}\n[{self.cut} bytes cut]" if self.cut else text
+
+
+@attrs.frozen
+class Outcome:
+    """How a program ended.
+
+    Attributes:
+        status: Its exit status, negative for a signal; None if it was killed by us.
+        timed_out: Whether the time limit was the reason.
+    """
+
+    status: int | None
+    output: str
+    errors: str
+    timed_out: bool
+
+
+def run_group(
+    arguments: Sequence[str | bytes],
+    given: bytes | None,
+    limit_s: float,
+    stop: Cancellation,
+    *,
+    keep_bytes: int = 1_000_000,
+) -> Outcome:
+    """Run a program and return how it ended.
+
+    Args:
+        arguments: The program and its arguments.
+        given: Its standard input; None for an empty one.
+        limit_s: Longest time it may take.
+        stop: Kills it early.
+        keep_bytes: Most bytes kept of each of its two streams.
+
+    Raises:
+        OSError: It cannot be started.
+        ValueError: An argument holds a null character.
+    """
+    deadline = time.monotonic() + limit_s
+    process = subprocess.Popen(  # noqa: S603 - running the user's command is the purpose
+        arguments,
+        stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    _running.add(process.pid)
+    with _Watch(process, given or b"", keep_bytes, stop) as watch:
+        status = watch.until(deadline)
+        if status is None:
+            watch.kill()
+        return Outcome(
+            status,
+            watch.output.text(),
+            watch.errors.text(),
+            timed_out=status is None and not stop.cancelled,
+        )
+
+
+class _Watch:
+    """Moves bytes to and from a running program, and waits for its end."""
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], given: bytes, keep_bytes: int, stop: Cancellation
+    ) -> None:
+        self.output, self.errors = _Kept(keep_bytes), _Kept(keep_bytes)
+        self._process = process
+        self._given = memoryview(given)
+        self._stop = stop
+        self._selector = selectors.DefaultSelector()
+        self._bell, self._rope = socket.socketpair()
+        self._pidfd = _pidfd(process.pid)
+
+    def __enter__(self) -> _Watch:
+        for stream, kept in (
+            (self._process.stdout, self.output),
+            (self._process.stderr, self.errors),
+        ):
+            if stream is not None:
+                os.set_blocking(stream.fileno(), False)
+                self._selector.register(stream, selectors.EVENT_READ, kept)
+        if self._process.stdin is not None:
+            os.set_blocking(self._process.stdin.fileno(), False)
+            self._selector.register(self._process.stdin, selectors.EVENT_WRITE)
+        self._selector.register(self._bell, selectors.EVENT_READ)
+        if self._pidfd is not None:
+            self._selector.register(self._pidfd, selectors.EVENT_READ)
+        self._forget = self._stop.on_cancel(self._ring)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._forget()
+        if self._process.poll() is None:  # an interrupted wait, such as Ctrl-C
+            self.kill()
+        _running.discard(self._process.pid)
+        self._selector.close()
+        if self._pidfd is not None:
+            os.close(self._pidfd)
+        self._bell.close()
+        self._rope.close()
+        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+
+    def until(self, deadline: float) -> int | None:
+        """Return the exit status, or None at the deadline or when stopped."""
+        while not self._stop.cancelled:
+            status = self._process.poll()
+            if status is not None:
+                self._drain()
+                return status
+            left_s = deadline - time.monotonic()
+            if left_s <= 0:
+                return None
+            self._move(left_s if self._pidfd is not None else min(left_s, _TICK_S))
+        return None
+
+    def kill(self) -> None:
+        """End the whole group: politely, then for sure."""
+        self._signal(signal.SIGTERM)
+        deadline = time.monotonic() + _GRACE_S
+        while (left_s := deadline - time.monotonic()) > 0 and self._is_running():
+            self._move(min(left_s, _TICK_S))
+        self._signal(signal.SIGKILL)
+        self._process.wait()
+
+    def _is_running(self) -> bool:
+        """Whether the program runs; it is not yet reaped, so that its number stays its own."""
+        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+        return os.waitid(os.P_PID, self._process.pid, options) is None
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, number)
+
+    def _move(self, wait_s: float) -> None:
+        for key, _ in self._selector.select(wait_s):
+            if isinstance(key.data, _Kept):
+                self._read(key.fileobj, key.data)
+            elif key.fileobj is self._process.stdin:
+                self._write(self._process.stdin)
+
+    def _read(self, stream: object, kept: _Kept) -> None:
+        assert hasattr(stream, "fileno")
+        chunk = os.read(stream.fileno(), _CHUNK_BYTES)
+        if chunk:
+            kept.add(chunk)
+        else:
+            self._selector.unregister(stream)
+
+    def _write(self, stream: IO[bytes]) -> None:
+        try:
+            written = os.write(stream.fileno(), self._given[:_CHUNK_BYTES])
+        except BlockingIOError:
+            return
+        except OSError:  # it does not want to read
+            self._given = self._given[:0]
+        else:
+            self._given = self._given[written:]
+        if not self._given:
+            self._selector.unregister(stream)
+            stream.close()
+
+    def _drain(self) -> None:
+        """Read what stands in the pipes, though others may hold them open."""
+        for key in list(self._selector.get_map().values()):
+            if not isinstance(key.data, _Kept):
+                continue
+            with contextlib.suppress(BlockingIOError):
+                while chunk := os.read(key.fd, _CHUNK_BYTES):
+                    key.data.add(chunk)
+
+    def _ring(self) -> None:
+        with contextlib.suppress(OSError):
+            self._rope.send(b"!")
+
+
+def _pidfd(pid: int) -> int | None:
+    """Return a file that becomes readable when the process ends, where the system has such."""
+    opener = getattr(os, "pidfd_open", None)
+    if opener is None:
+        return None
+    try:
+        return int(opener(pid))
+    except OSError:
+        return None

@@ -1,0 +1,315 @@
+"""A shell script as its simple commands, and the template in it as a script that is safe to run.
+
+In goes the text of a script, out come the commands with their quotes removed, and the script with
+each ``{}`` replaced by a reference to a shell variable. The input is never part of a script: no
+shell reads the value of a variable as code, whatever stands in it.
+
+Source: POSIX.1-2024, Shell Command Language, section 2.
+"""
+
+from __future__ import annotations
+
+import re
+
+import attrs
+
+HOLE = "\0"  # stands for the input in the words of a command
+VARIABLE = "lambdagent_input"
+
+_MAX_DEPTH = 8
+_OPERATOR = re.compile(r"&&|\|\||;;|\|&|[;|&]")
+_REDIRECTION = re.compile(r"\d*(?:<<-|<<<|<<|<>|<&|>&|>>|>\||<|>)|&>>|&>")
+_END_OF_WORD = frozenset(" \t\n;|&()<>")
+_REFERENCE = "${" + VARIABLE + "}"
+
+
+class RefusedError(Exception):
+    """The script is not run; the text says why."""
+
+
+@attrs.frozen
+class Command:
+    """One simple command.
+
+    Attributes:
+        words: Without quotes; expansions stand in them as written, `HOLE` for the input.
+        fed: Whether it reads a pipe, a here-document or a here-string.
+        targets: The files that its output goes to.
+    """
+
+    words: tuple[str, ...]
+    fed: bool
+    targets: tuple[str, ...]
+
+
+@attrs.define
+class _Draft:
+    words: list[str] = attrs.field(factory=list)
+    targets: list[str] = attrs.field(factory=list)
+    fed: bool = False
+
+
+class Script:
+    """The commands of a script, those inside substitutions included.
+
+    Attributes:
+        commands: In the order in which they end.
+        safe: The script with references in place of ``{}``.
+        has_holes: Whether there is a ``{}``.
+    """
+
+    def __init__(self, text: str) -> None:
+        """Read `text`.
+
+        Raises:
+            RefusedError: It is no script, or a ``{}`` stands where no reference can.
+        """
+        if HOLE in text:
+            raise RefusedError("it holds a null character")
+        self.commands: list[Command] = []
+        self._text = text
+        self._at = 0
+        self._depth = 0
+        self._out: list[str] = []
+        self._draft = _Draft()
+        self._documents: list[str] = []
+        self._holes = 0
+        self._fixed = 0  # how many constructs around the spot cannot hold a reference
+        self._read(closing=False)
+
+    @property
+    def safe(self) -> str:
+        """The script with references in place of ``{}``."""
+        return "".join(self._out)
+
+    @property
+    def has_holes(self) -> bool:
+        """Whether there is a ``{}``."""
+        return self._holes > 0
+
+    # --- commands --------------------------------------------------------------------------------
+
+    def _read(self, *, closing: bool) -> None:
+        """Read commands to the end, or to the closing parenthesis."""
+        parentheses = 0
+        while self._at < len(self._text):
+            char = self._text[self._at]
+            if char == ")" and closing and parentheses == 0:
+                break
+            if char in "()":
+                self._refuse_arithmetic()
+                parentheses += 1 if char == "(" else -1
+            self._read_one(char)
+        self._end_command()
+
+    def _read_one(self, char: str) -> None:
+        if char in " \t":
+            self._copy(1)
+        elif char == "#":
+            self._copy(self._line_end() - self._at)
+        elif char == "\n":
+            self._end_command()
+            self._copy(1)
+            self._skip_documents()
+        elif char in "()":
+            self._end_command()
+            self._copy(1)
+        elif self._is_substitution():
+            self._draft.words.append(self._word())
+        elif found := _REDIRECTION.match(self._text, self._at):
+            self._redirect(found.group())
+        elif found := _OPERATOR.match(self._text, self._at):
+            self._end_command(pipes=found.group() in {"|", "|&"})
+            self._copy(len(found.group()))
+        else:
+            self._draft.words.append(self._word())
+
+    def _end_command(self, *, pipes: bool = False) -> None:
+        draft, self._draft = self._draft, _Draft(fed=pipes)
+        if draft.words or draft.targets:
+            command = Command(tuple(draft.words), draft.fed, tuple(draft.targets))
+            self.commands.append(command)
+        elif not pipes:
+            self._draft.fed = draft.fed  # `… | (sh)`: what is fed is inside
+
+    def _redirect(self, operator: str) -> None:
+        self._copy(len(operator))
+        while self._peek() in {" ", "\t"}:
+            self._copy(1)
+        target = self._word()
+        kind = operator.lstrip("0123456789")
+        if kind == "<<<":
+            self._draft.fed = True
+        elif kind.startswith("<<"):
+            if HOLE in target:
+                raise RefusedError("`{}` names a here-document")
+            self._draft.fed = True
+            self._documents.append(target)
+        elif ">" in kind:
+            self._draft.targets.append(target)
+
+    def _skip_documents(self) -> None:
+        for delimiter in self._documents:
+            line = None
+            while line != delimiter and self._at < len(self._text):
+                end = self._line_end()
+                line = self._text[self._at : end].strip()
+                if "{}" in line:
+                    raise RefusedError("`{}` stands in a here-document")
+                self._copy(min(end + 1, len(self._text)) - self._at)
+        self._documents.clear()
+
+    # --- words -----------------------------------------------------------------------------------
+
+    def _word(self) -> str:
+        parts: list[str] = []
+        if self._is_substitution():
+            parts.append(self._copy(1) + self._nested())
+        while self._at < len(self._text) and self._text[self._at] not in _END_OF_WORD:
+            parts.append(self._part())
+        return "".join(parts)
+
+    def _part(self) -> str:
+        char = self._text[self._at]
+        if char == "'":
+            return self._single()
+        if char == '"':
+            return self._double()
+        if char == "\\":
+            return self._copy(2)[1:].replace("\n", "")
+        if self._text.startswith("{}", self._at):
+            return self._hole(f'"{_REFERENCE}"')
+        return self._expansion(char)
+
+    def _expansion(self, char: str) -> str:
+        if char == "`":
+            return self._backticks()
+        if char != "$":
+            return self._copy(1)
+        if self._text.startswith("$((", self._at):
+            return self._closed_by("))", 3)
+        if self._text.startswith("$(", self._at):
+            return self._copy(1) + self._nested()
+        if self._text.startswith("${", self._at):
+            return self._closed_by("}", 2)
+        if self._text.startswith("$'", self._at):
+            self._fixed += 1
+            word = self._copy(1) + self._single()
+            self._fixed -= 1
+            return word
+        return self._copy(1)
+
+    def _single(self) -> str:
+        end = self._text.find("'", self._at + 1)
+        if end < 0:
+            raise RefusedError("a quote is not closed")
+        inside = self._text[self._at + 1 : end].split("{}")
+        self._at = end + 1
+        self._count_holes(len(inside) - 1)
+        self._out.append(f"'{_joined(inside)}'")
+        return HOLE.join(inside)
+
+    def _double(self) -> str:
+        parts: list[str] = []
+        self._copy(1)
+        while self._peek() not in {'"', ""}:
+            char = self._text[self._at]
+            if char == "\\":
+                escaped = self._copy(2)
+                parts.append(escaped[1:] if escaped[1:] in {"$", "`", '"', "\\"} else escaped)
+            elif self._text.startswith("{}", self._at):
+                parts.append(self._hole(_REFERENCE))
+            elif self._text.startswith("$'", self._at):
+                parts.append(self._copy(2))
+            else:
+                parts.append(self._expansion(char))
+        self._expect('"', "a quote is not closed")
+        return "".join(parts)
+
+    def _backticks(self) -> str:
+        found = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL).match(self._text, self._at)
+        if not found:
+            raise RefusedError("a backtick is not closed")
+        if "{}" in found.group():
+            raise RefusedError("`{}` stands between backticks")
+        self._deeper()
+        inner = Script(re.sub(r"\\([`\\$])", r"\1", found.group(1)))
+        self._depth -= 1
+        self.commands.extend(inner.commands)
+        return self._copy(len(found.group()))
+
+    def _nested(self) -> str:
+        """Read ``( … )`` with commands in it, and return it as written."""
+        self._deeper()
+        start, outer = self._at, self._draft
+        self._copy(1)
+        self._draft = _Draft()
+        self._read(closing=True)
+        self._draft = outer
+        self._depth -= 1
+        self._expect(")", "a parenthesis is not closed")
+        return self._text[start : self._at]
+
+    def _closed_by(self, closer: str, opened: int) -> str:
+        """Read an expansion that cannot hold a reference, up to `closer`."""
+        self._deeper()
+        self._fixed += 1
+        start = self._at
+        self._copy(opened)
+        while not self._text.startswith(closer, self._at):
+            if self._at >= len(self._text):
+                raise RefusedError(f"`{closer}` is missing")
+            self._part()
+        self._copy(len(closer))
+        self._fixed -= 1
+        self._depth -= 1
+        return self._text[start : self._at]
+
+    # --- characters ------------------------------------------------------------------------------
+
+    def _hole(self, reference: str) -> str:
+        self._count_holes(1)
+        self._at += 2
+        self._out.append(reference)
+        return HOLE
+
+    def _count_holes(self, number: int) -> None:
+        if number and self._fixed:
+            raise RefusedError("`{}` stands inside an expansion")
+        self._holes += number
+
+    def _refuse_arithmetic(self) -> None:
+        """Refuse a hole in ``((``: there a shell evaluates even what a variable holds."""
+        if self._text.startswith("((", self._at) and "{}" in self._text[self._at :].split("))")[0]:
+            raise RefusedError("`{}` stands inside an expansion")
+
+    def _deeper(self) -> None:
+        self._depth += 1
+        if self._depth > _MAX_DEPTH:
+            raise RefusedError(f"it is nested more than {_MAX_DEPTH} levels deep")
+
+    def _is_substitution(self) -> bool:
+        return self._text.startswith(("<(", ">("), self._at)
+
+    def _line_end(self) -> int:
+        end = self._text.find("\n", self._at)
+        return len(self._text) if end < 0 else end
+
+    def _peek(self) -> str:
+        return self._text[self._at : self._at + 1]
+
+    def _expect(self, char: str, otherwise: str) -> None:
+        if self._peek() != char:
+            raise RefusedError(otherwise)
+        self._copy(1)
+
+    def _copy(self, number: int) -> str:
+        piece = self._text[self._at : self._at + number]
+        self._out.append(piece)
+        self._at += number
+        return piece
+
+
+def _joined(inside: list[str]) -> str:
+    """Return the text of single quotes with references, which stand outside them."""
+    return f"'\"{_REFERENCE}\"'".join(inside)

@@ -1,0 +1,136 @@
+"""What both drivers know about time: how long a request may take, and how long the whole run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TypeAlias
+
+import attrs
+
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.handlers import Handlers, Request
+from lambdagent.effects.protocol import timeout_text
+from lambdagent.errors import BudgetError, finding
+from lambdagent.ir.data import Data, Record
+from lambdagent.machine.state import Failure
+
+Answer: TypeAlias = "Data | Failure"
+
+# Providers keep their own limits and tell more about it; the driver's is the backstop.
+_GRACE_S = 1.0
+_SETTINGS = {"llm": "model.timeout", "tool": "react.toolTimeout"}
+_FOREVER = float("inf")
+
+
+class Clock:
+    """Seconds from the start of the run, and the time that is left."""
+
+    def __init__(self, limit_s: float | None) -> None:
+        """Start now; the run may take `limit_s`, or for ever."""
+        self._start = time.monotonic()
+        self._end_s = _FOREVER if limit_s is None else limit_s
+        self._stopped = False
+
+    def now(self) -> float:
+        """Return the seconds since the start."""
+        return time.monotonic() - self._start
+
+    def stop(self) -> None:
+        """Let the time of the run be over, whatever its limit is."""
+        self._stopped = True
+
+    def check(self) -> None:
+        """Do nothing while there is time left.
+
+        Raises:
+            BudgetError: The run took too long.
+        """
+        if self._stopped or self.now() >= self._end_s:
+            raise BudgetError(finding("R006", limit=f"{self._end_s:g}"))
+
+    def wait_s(self, flights: Iterable[Flight]) -> float | None:
+        """Return how long to wait until the first of `flights`, or the run, is out of time."""
+        end = min((flight.expires_s for flight in flights), default=_FOREVER)
+        end = min(end, self._end_s)
+        return None if end == _FOREVER else max(0.0, end - self.now())
+
+
+@attrs.frozen(eq=False)
+class Flight:
+    """A request under way, and the second of the run at which its wait ends."""
+
+    request: Request
+    expires_s: float
+
+
+# Flights that have landed, each with a function that returns its answer or raises what its handler
+# raised.
+Done = list[tuple[Flight, Callable[[], Answer]]]
+
+
+def take_off(request: Request, now_s: float) -> Flight:
+    """Return `request` as it goes under way."""
+    limit = request.site.timeout_s
+    grace = _GRACE_S if request.site.kind == "llm" else 0.0
+    return Flight(request, _FOREVER if limit is None else now_s + limit + grace)
+
+
+def expiry(request: Request) -> Failure:
+    """Return the answer of a request whose time is over."""
+    limit = request.site.timeout_s or 0.0
+    setting = _SETTINGS.get(request.site.kind, "the timeout")
+    found = finding("E003", site=request.site.name, limit=f"{limit:g}", setting=setting)
+    data = Record(code=found.code, what=found.what, why=found.why, fix=found.fix)
+    return Failure("Timeout", timeout_text(limit), data)
+
+
+def move(execution: Execution, handlers: Handlers, clock: Clock) -> list[Flight]:
+    """Step, and answer instant requests, until others must be waited for; return those.
+
+    Raises:
+        BudgetError: Out of time or transitions.
+    """
+    waiting: list[Flight] = []
+    while True:
+        execution.advance()
+        clock.check()
+        instant = False
+        for request in execution.new_requests(clock.now()):
+            handler = handlers.of(request.site)
+            if handler.instant:
+                execution.complete(request, handler.answer(request), clock.now())
+                instant = True
+            else:
+                waiting.append(take_off(request, clock.now()))
+        if not instant and not execution.can_move:
+            return waiting
+
+
+def settle(
+    execution: Execution, done: Done, under_way: list[Flight], clock: Clock
+) -> list[Flight]:
+    """Give the machine the answers that came, and failures for flights whose time is over.
+
+    Args:
+        execution: The run.
+        done: What came.
+        under_way: What has not come.
+        clock: The time.
+
+    Returns:
+        The flights that nobody waits for any more.
+    """
+    for flight, result in done:
+        execution.complete(flight.request, result(), clock.now())
+    now_s = clock.now()
+    late = [flight for flight in under_way if flight.expires_s <= now_s]
+    for flight in late:
+        expire(execution, flight, now_s)
+    return late
+
+
+def expire(execution: Execution, flight: Flight, now_s: float) -> None:
+    """End the wait for `flight`: tell its handler, and give the machine the failure."""
+    flight.request.cancel.cancel()
+    execution.complete(flight.request, expiry(flight.request), now_s)

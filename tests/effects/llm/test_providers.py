@@ -1,0 +1,120 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lambdagent.effects.llm import SERVICES, Providers, make_provider
+from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
+from lambdagent.effects.llm.openai_chat import OpenAIChat
+from lambdagent.effects.llm.scripted import Scripted
+from lambdagent.errors import EffectError
+from lambdagent.ir.data import freeze
+from lambdagent.ir.surface import Model
+from tests.effects.calls import model_call
+from tests.mock_server import MockLLM
+
+KEYS = {service.key_variable: "k" for service in SERVICES.values() if service.key_variable}
+
+
+def diagnostic(model: Model, environment: dict[str, str]):
+    with pytest.raises(EffectError) as caught:
+        make_provider(model, environment)
+    return caught.value.diagnostic
+
+
+@pytest.mark.parametrize("name", [name for name, service in SERVICES.items() if service.needs_key])
+def test_a_missing_key_is_told_before_anything_is_sent(name: str):
+    for environment in ({}, {str(SERVICES[name].key_variable): " "}):
+        found = diagnostic(Model(provider=name), environment)
+        assert found.code == "E001"
+        assert str(SERVICES[name].key_variable) in found.fix
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_every_service_has_its_handler_url_and_key(name: str):
+    url = "https://example.test/v1" if name == "custom" else None
+    provider = make_provider(Model(provider=name, base_url=url), KEYS)
+    assert isinstance(provider, AnthropicMessages if name == "anthropic" else OpenAIChat)
+    assert provider.endpoint.base_url == (url or SERVICES[name].base_url)
+    assert provider.endpoint.key == (None if name == "ollama" else "k")
+    assert not provider.instant
+
+
+def test_a_url_in_the_file_counts_more_than_one_in_the_environment():
+    environment = {**KEYS, "OPENAI_BASE_URL": "http://proxy.test/v1"}
+    for base_url, expected in ((None, "http://proxy.test/v1"), ("http://a.test", "http://a.test")):
+        provider = make_provider(Model(provider="openai", base_url=base_url), environment)
+        assert isinstance(provider, OpenAIChat)
+        assert provider.endpoint.base_url == expected
+
+
+def test_a_key_of_custom_may_be_missing():
+    provider = make_provider(Model(provider="custom", base_url="http://a.test/v1"), {})
+    assert isinstance(provider, OpenAIChat)
+    assert provider.endpoint.key is None
+
+
+@pytest.mark.parametrize(
+    ("model", "what"),
+    [
+        (Model(provider="claude-code"), "not supported yet"),
+        (Model(provider="opneai"), "no such provider"),
+        (Model(provider="custom"), "no URL"),
+        (Model(provider="openai", base_url="localhost:80"), "no URL"),
+    ],
+)
+def test_a_provider_that_cannot_be_used_is_an_error_with_a_fix(model: Model, what: str):
+    found = diagnostic(model, KEYS)
+    assert (found.code, what in found.what, bool(found.fix)) == ("E005", True, True)
+
+
+def test_scripted_needs_nothing_and_finds_its_recording(tmp_path: Path):
+    (tmp_path / "run.jsonl").write_text(
+        '{"lambdagent-recording":1}\n{"agent":"writer","reply":"a"}\n'
+    )
+    script = freeze({"recording": "run.jsonl"})
+    provider = make_provider(Model(provider="scripted", script=script), {}, tmp_path)
+    assert provider.instant
+    assert provider.chat(model_call()).text == "a"
+
+
+def test_models_served_at_one_place_share_a_provider():
+    providers = Providers(KEYS)
+    first = providers.of(Model(provider="openai", name="a"))
+    assert providers.of(Model(provider="openai", name="b", temperature=1.0)) is first
+    other = Model(provider="openai", name="a", base_url="http://a.test/v1")
+    assert providers.of(other) is not first
+    providers.close()
+
+
+def test_models_with_equal_scripts_share_its_replies():
+    providers = Providers({})
+    models = [Model(provider="scripted", script=freeze({"replies": [n, "two"]})) for n in "aab"]
+    first, second, third = (providers.of(model) for model in models)
+    assert isinstance(first, Scripted)
+    assert first is second
+    assert first is not third
+    providers.close()
+
+
+def test_a_closed_table_has_no_thread_left(mock_llm: MockLLM):
+    providers = Providers(KEYS)
+    mock_llm.reply("a")
+    model = Model(provider="custom", name="m", base_url=mock_llm.openai)
+    provider = providers.of(model)
+    assert isinstance(provider, OpenAIChat)
+    provider.chat(model_call(model))
+    thread = provider._thread
+    providers.close()
+    assert thread is not None
+    assert not thread.is_alive()
+    provider.close()
+
+
+def test_no_sdk_is_loaded_before_a_handler_is_built():
+    program = (
+        "import sys, lambdagent.effects.llm, lambdagent.effects.tools.shell;"
+        "sys.exit(any(m in sys.modules for m in ('openai', 'anthropic', 'httpx', 'httpx2')))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
