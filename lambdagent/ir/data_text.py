@@ -1,0 +1,94 @@
+"""Data → JSON text, for any data: deep, huge, with lone surrogates.
+
+Unlike `json.dumps` this neither recurses nor refuses: an integer beyond the decimal limit of
+Python is written in hexadecimal, and NaN and the infinities by name. Characters that no terminal
+should get, and with `ascii` all that are not ASCII, are escaped.
+"""
+
+import json
+import re
+
+from lambdagent.ir.data import Data, Record
+
+# Control characters, line and paragraph separators, bidirectional overrides, surrogates, BOM.
+_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+_BEYOND_ASCII = re.compile(r"[^\x20-\x7e]")
+
+
+def data_text(value: Data, *, ascii: bool = False) -> str:  # noqa: A002 - as in the printer
+    """Return `value` as JSON on one line.
+
+    >>> data_text((1, "two", None))
+    '[1, "two", null]'
+    """
+    out: list[str] = []
+    stack: list[tuple[str, Data]] = [("", value)]
+    while stack:
+        before, item = stack.pop()
+        out.append(before)
+        if item is _NOTHING:
+            continue
+        if isinstance(item, tuple):
+            out.append("[")
+            parts = [(", " if i else "", part) for i, part in enumerate(item)]
+            stack += [_closing("]"), *reversed(parts)]
+        elif isinstance(item, Record):
+            out.append("{")
+            keys = enumerate(item.items())
+            pairs = [
+                (f"{', ' if i else ''}{quoted(key, ascii=ascii)}: ", part)
+                for i, (key, part) in keys
+            ]
+            stack += [_closing("}"), *reversed(pairs)]
+        else:
+            out.append(scalar_text(item, ascii=ascii))
+    return "".join(out)
+
+
+_NOTHING = Record()  # told apart by identity: an empty object of a term is another one
+
+
+def _closing(bracket: str) -> tuple[str, Data]:
+    return (bracket, _NOTHING)
+
+
+def scalar_text(value: object, *, ascii: bool = False) -> str:  # noqa: A002
+    """Return a JSON scalar as text; anything else as the quoted text of its type."""
+    if isinstance(value, str):
+        return quoted(value, ascii=ascii)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return integer_text(value)
+    if value is None or isinstance(value, bool | float):
+        return json.dumps(value)
+    return quoted(type(value).__name__, ascii=ascii)
+
+
+def integer_text(value: int) -> str:
+    """Return `value` in decimal, or in hexadecimal when Python refuses to write so many digits."""
+    try:
+        return int.__repr__(value)
+    except ValueError:
+        return hex(value)
+
+
+def quoted(text: str, *, ascii: bool = False) -> str:  # noqa: A002
+    r"""Return `text` as a JSON string.
+
+    >>> quoted("你\u202e")
+    '"你\\u202e"'
+    """
+    return escaped(json.dumps(text, ensure_ascii=ascii))
+
+
+def escaped(text: str, *, ascii: bool = False) -> str:  # noqa: A002
+    r"""Return `text` on one line, with hidden characters as ``\uXXXX``."""
+    pattern = _BEYOND_ASCII if ascii else _HIDDEN
+    return pattern.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    code -= 0x10000
+    return f"\\u{0xD800 + (code >> 10):04x}\\u{0xDC00 + (code & 0x3FF):04x}"

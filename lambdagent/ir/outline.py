@@ -1,0 +1,337 @@
+"""Surface term → text and JSON for people and programs: its structure, bounds, constructs.
+
+`describe` is short and names agents; `human` is a λ-expression with models and prompts; `to_json`
+has everything but secrets. Source: specification 3.2 and 15.3.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias, TypeGuard
+
+from lambdagent.ir import surface
+from lambdagent.ir.data_text import escaped, integer_text, quoted, scalar_text
+from lambdagent.ir.layout import Mark, Piece, bracketed, call, laid_out
+from lambdagent.ir.measure import Calls, constructs, model_calls, rounds
+from lambdagent.ir.program import Program
+from lambdagent.ir.surface_json import program_json
+
+# What stands in an unfinished text: pieces, and terms whose text is still to come.
+_Parts: TypeAlias = list[Any]
+
+_SUBSCRIPTS = str.maketrans("0123456789-", "₀₁₂₃₄₅₆₇₈₉₋")
+_UNREADABLE = 10**15
+_SHORTENED = "# prompts shortened\n"
+
+
+def describe(root: surface.Term, program_name: str) -> str:
+    """Return the text of ``lambdagent compile``: structure, constructs, bound, base case."""
+    body = _expanded(_Outline(), root)
+    title = f"{_shown(program_name)} ="
+    counts = constructs(root)
+    used = (name if n == 1 else f"{name}(×{n})" for name, n in counts.items())
+    lines = [
+        laid_out([title, Mark.INDENT, Mark.LINE, *body, Mark.DEDENT]),
+        "",
+        f"Constructs used: {', '.join(used)}",
+        f"β-reduction bound: {_bound(root)}",
+        *_base_case(root),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def human(root: surface.Term, *, prompt_limit: int = 40) -> str:
+    """Return `root` as people write λ-expressions: the text of ``lambdagent lambda``.
+
+    Args:
+        root: Any agent.
+        prompt_limit: Longer prompts are cut; then the first line of the result says so.
+    """
+    style = _Human(prompt_limit)
+    text = laid_out(_expanded(style, root)) + "\n"
+    return _SHORTENED + text if style.shortened else text
+
+
+def to_json(root: surface.Term, program: Program) -> dict[str, Any]:
+    """Return `root` and what it was lowered to, for ``lambdagent compile --format json``."""
+    return program_json(root, constructs(root), program)
+
+
+# --- bounds --------------------------------------------------------------------------------------
+
+
+def _bound(root: surface.Term) -> str:
+    most = rounds(root)
+    calls = model_calls(root)
+    if most is None:
+        return _times(calls)
+    steps = f"max {_at_most(most)} step{'' if most == 1 else 's'}"
+    return steps if calls.most == most else f"{steps}, {_times(calls)}"
+
+
+def _times(calls: Calls) -> str:
+    if calls.most == 0:
+        return "no model calls"
+    unit = "model call" if calls.most == 1 else "model calls"
+    most = _at_most(calls.most)
+    if calls.least == 0:
+        return f"max {most} {unit}"
+    least = _at_least(calls.least)
+    return f"exactly {most} {unit}" if least == most else f"{least} to {most} {unit}"
+
+
+def _at_most(value: int) -> str:
+    return str(value) if value < _UNREADABLE else f"2^{value.bit_length()}"
+
+
+def _at_least(value: int) -> str:
+    return str(value) if value < _UNREADABLE else f"2^{value.bit_length() - 1}"
+
+
+def _base_case(root: surface.Term) -> Iterable[str]:
+    loops = [t for t in surface.subterms(root) if isinstance(t, surface.ReActStep)]
+    if any(tool.name == surface.TERMINATE for step in loops for tool in step.tools):
+        yield "Base case: terminate = λx.x"
+    elif loops:
+        yield "Base case: an answer without a tool call"
+
+
+# --- texts of terms ------------------------------------------------------------------------------
+
+
+def _expanded(style: "_Outline", root: surface.Term) -> list[Piece]:
+    pieces: list[Piece] = []
+    stack: _Parts = [root]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, surface.Term):
+            stack += reversed(style.parts(part))
+        else:
+            pieces.append(part)
+    return pieces
+
+
+def _shown(text: str) -> str:
+    return escaped(text.replace("\n", " ⏎ "))
+
+
+def _is_identity(term: surface.Term) -> bool:
+    return isinstance(term, surface.Tool) and term.name == surface.TERMINATE
+
+
+def _is_react(term: surface.Term) -> TypeGuard[surface.ReActStep]:
+    return isinstance(term, surface.ReActStep)
+
+
+class _Outline:
+    """The short style: `Lam(name)`, `Tool(name)`."""
+
+    identity = "λx.x"
+    # Forms that reach to the right, and so need parentheses as operands.
+    open: tuple[type[surface.Term], ...] = (surface.If,)
+
+    def parts(self, term: surface.Term) -> _Parts:
+        form = _FORMS.get(type(term))
+        return [type(term).__name__] if form is None else form(self, term)
+
+    def operand(self, term: surface.Term) -> _Parts:
+        """Return `term` as an operand, in parentheses where it needs them."""
+        inner = term
+        while isinstance(inner, surface.Compose) and len(inner.stages) == 1:
+            inner = inner.stages[0]
+        is_chain = isinstance(inner, surface.Compose)
+        wrapped = is_chain or isinstance(inner, self.open) or _is_identity(inner)
+        return ["(", Mark.INDENT, term, Mark.DEDENT, ")"] if wrapped else [term]
+
+    def lam(self, term: surface.Lam) -> _Parts:
+        return [f"Lam({_shown(term.name)})"]
+
+    def tool(self, term: surface.Tool) -> _Parts:
+        return [self.identity if _is_identity(term) else f"Tool({_shown(term.name)})"]
+
+    def compose(self, term: surface.Compose) -> _Parts:
+        if not term.stages:
+            return [self.identity]
+        if len(term.stages) == 1:
+            return [term.stages[0]]
+        parts: _Parts = [Mark.OPEN]
+        for number, stage in enumerate(term.stages):
+            parts += [Mark.SPACE, ">> "] if number else []
+            parts += self.operand(stage)
+        return [*parts, Mark.CLOSE]
+
+    def par(self, term: surface.Par) -> _Parts:
+        return call("PAR", [[branch] for branch in term.branches])
+
+    def pair(self, term: surface.Pair) -> _Parts:
+        return call("PAIR", [[term.left], [term.right]])
+
+    def label(self, name: str) -> str:
+        return _shown(name)
+
+    def route(self, term: surface.Route) -> _Parts:
+        entries: _Parts = [
+            [f"({self.label(name)}, ", agent, ")"] for name, agent in term.routes.items()
+        ]
+        if term.default is not None:
+            entries.append(["(_, ", term.default, ")"])
+        return self.cases(term, entries)
+
+    def cases(self, term: surface.Route, entries: _Parts) -> _Parts:
+        return ["CASE ", *self.operand(term.classifier), *bracketed(" [", entries, "]")]
+
+    def test(self, condition: str | surface.Term, argument: str) -> _Parts:
+        """Return a condition: the text of an expression, or an agent applied to `argument`."""
+        if isinstance(condition, str):
+            return [_shown(condition)]
+        return [*self.operand(condition), argument]
+
+    def if_(self, term: surface.If) -> _Parts:
+        test = self.test(term.condition, "(x)")
+        then, otherwise = self.operand(term.then), self.operand(term.otherwise)
+        branches = [Mark.SPACE, "THEN ", *then, Mark.SPACE, "ELSE ", *otherwise]
+        return [Mark.OPEN, "IF ", *test, Mark.INDENT, *branches, Mark.DEDENT, Mark.CLOSE]
+
+    def guard(self, term: surface.Guard) -> _Parts:
+        predicate = ["{x | ", *self.test(term.validator, "(x)"), "}"]
+        known = term.fallback in {"error", "empty", "last"}
+        fallback = term.fallback if known else quoted(term.fallback)
+        settings = [[f"retry={integer_text(term.retry)}"], [f"fallback={fallback}"]]
+        return call("Guard", [[term.agent], predicate, *settings])
+
+    def memory(self, term: surface.Memory) -> _Parts:
+        return call("Memory", [[term.agent], [self.store(term)]], broken=True)
+
+    def store(self, term: surface.Memory) -> str:
+        size, ttl = scalar_text(term.size), scalar_text(term.ttl_s)
+        return f"{_shown(term.strategy)}(size={size}, ttl={ttl})"
+
+    def loop(self, term: surface.Loop) -> _Parts:
+        lines = self.rounds_of(term.body) if _is_react(term.body) else self.rounds_until(term)
+        return self.fixpoint(term.max_steps, lines, term.on_exhausted)
+
+    def react_step(self, term: surface.ReActStep) -> _Parts:
+        return self.fixpoint(1, self.rounds_of(term), "last")
+
+    binders = "λself.λ{}."
+
+    def fixpoint(self, steps: int, lines: list[_Parts], exhausted: str) -> _Parts:
+        """Return ``Yₙ(λself.λstate. …)``, the first of `lines` naming the variable."""
+        index = integer_text(steps).translate(_SUBSCRIPTS)
+        parts: _Parts = [f"Y{index}(", *lines[0], Mark.INDENT]
+        for line in lines[1:]:
+            parts += [Mark.LINE, *line]
+        if exhausted == "error":
+            parts += [",", Mark.LINE, "MaxTurns"]
+        return [*parts, Mark.DEDENT, Mark.LINE, ")"]
+
+    def rounds_of(self, step: surface.ReActStep) -> list[_Parts]:
+        tools = [f"({_shown(tool.name)}, {self.tool_body(tool)})" for tool in step.tools]
+        again = "self(state ⊕ obs)" if step.observation_enabled else "self(state ⊕ t)"
+        stop = "" if step.early_stop is None else f"IF {_shown(step.early_stop)} THEN t ELSE "
+        return [
+            [self.binders.format("state")],
+            ["let t = think(state) in"],
+            bracketed("CASE t [", [[tool] for tool in tools], "]"),
+            [f">> IF is_terminate THEN t ELSE {stop}{again}"],
+        ]
+
+    def tool_body(self, tool: surface.Tool) -> str:
+        return self.identity if _is_identity(tool) else "Tool"
+
+    def rounds_until(self, term: surface.Loop) -> list[_Parts]:
+        return [
+            [self.binders.format("x")],
+            ["let x = ", *self.operand(term.body), "(x) in"],
+            ["IF ", *self.test(term.condition, "⟨x, step⟩"), " THEN x ELSE self(x)"],
+        ]
+
+
+class _Human(_Outline):
+    """The long style: models, prompts, abstractions."""
+
+    identity = "λx. x"
+    open = (surface.If, surface.Lam, surface.Route)
+    binders = "λself. λ{}."
+
+    def __init__(self, prompt_limit: int) -> None:
+        self.prompt_limit = max(prompt_limit, 0)
+        self.shortened = False
+
+    def operand(self, term: surface.Term) -> _Parts:
+        if isinstance(term, surface.Tool) and not _is_react(term):
+            return ["(", term, ")"]
+        return super().operand(term)
+
+    def prompt(self, text: str) -> str:
+        if len(text) <= self.prompt_limit:
+            return quoted(text)
+        self.shortened = True
+        return quoted(text[: self.prompt_limit] + "…")
+
+    def lam(self, term: surface.Lam) -> _Parts:
+        model = term.model
+        named = "" if model is None else f"{_shown(model.name or model.provider)}, "
+        argument = "history ⊕ x" if isinstance(term, surface.ConversationLam) else "x"
+        body = f"LLM_{{{named}{self.prompt(term.prompt)}}}({argument})"
+        if term.output_parser != "text":
+            body = f"{_shown(term.output_parser)}({body})"
+        return [f"λx. {body}"]
+
+    def tool(self, term: surface.Tool) -> _Parts:
+        return [self.tool_body(term)]
+
+    def tool_body(self, tool: surface.Tool) -> str:
+        return self.identity if _is_identity(tool) else f"λx. Tool({quoted(tool.name)}, x)"
+
+    def label(self, name: str) -> str:
+        return quoted(name)
+
+    def cases(self, term: surface.Route, entries: _Parts) -> _Parts:
+        classify = ["λx. CASE (", *self.operand(term.classifier), " x)"]
+        return [*classify, *bracketed(" [", entries, "] x", first=Mark.LINE)]
+
+    def if_(self, term: surface.If) -> _Parts:
+        then, otherwise = self.operand(term.then), self.operand(term.otherwise)
+        branches = [Mark.SPACE, "THEN ", *then, " x", Mark.SPACE, "ELSE ", *otherwise, " x"]
+        test = self.test(term.condition, " x")
+        return [Mark.OPEN, "λx. IF ", *test, Mark.INDENT, *branches, Mark.DEDENT, Mark.CLOSE]
+
+    def store(self, term: surface.Memory) -> str:
+        size, ttl = scalar_text(term.size), scalar_text(term.ttl_s)
+        return f"Γ ∪ {_shown(term.strategy)}{{size={size}, ttl={ttl}}}"
+
+    def rounds_of(self, step: surface.ReActStep) -> list[_Parts]:
+        tools = [[f"({quoted(tool.name)}, {self.tool_body(tool)})"] for tool in step.tools]
+        shown = "format(t, obs)" if step.observation_enabled else "format(t)"
+        stop = "" if step.early_stop is None else f"IF {_shown(step.early_stop)} THEN t ELSE "
+        return [
+            [self.binders.format("state")],
+            ["let t = (", step.think, ") state in"],
+            [*bracketed("CASE (classify t) [", tools, "]", first=Mark.LINE), " >> λobs."],
+            [f"IF (obs = t) THEN t ELSE {stop}self(state ⊕ {shown})"],
+        ]
+
+    def rounds_until(self, term: surface.Loop) -> list[_Parts]:
+        return [
+            [self.binders.format("x")],
+            ["let x = ", *self.operand(term.body), " x in"],
+            ["IF ", *self.test(term.condition, " ⟨x, step⟩"), " THEN x ELSE self x"],
+        ]
+
+
+_FORMS: Mapping[type[surface.Term], Callable[[_Outline, Any], _Parts]] = {
+    surface.Lam: lambda style, term: style.lam(term),
+    surface.ConversationLam: lambda style, term: style.lam(term),
+    surface.Tool: lambda style, term: style.tool(term),
+    surface.ReActStep: lambda style, term: style.react_step(term),
+    surface.Compose: lambda style, term: style.compose(term),
+    surface.Loop: lambda style, term: style.loop(term),
+    surface.Route: lambda style, term: style.route(term),
+    surface.Par: lambda style, term: style.par(term),
+    surface.Concat: lambda _style, _term: ["concat"],
+    surface.Pair: lambda style, term: style.pair(term),
+    surface.Fst: lambda _style, _term: ["fst"],
+    surface.Snd: lambda _style, _term: ["snd"],
+    surface.If: lambda style, term: style.if_(term),
+    surface.Guard: lambda style, term: style.guard(term),
+    surface.Memory: lambda style, term: style.memory(term),
+}

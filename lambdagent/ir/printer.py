@@ -1,0 +1,443 @@
+"""Core terms → text in the λ syntax (`grammar/`); reading the text gives an α-equal term.
+
+    λx y. t   let x = t in u   if c then a else b   case t of {"l" ⇒ f, _ ⇒ g}
+    ⟨a, b⟩   [a, b]   a :: b   Y[20] g e   guard[2] f P h   par[2] f g   @llm.think (f x)
+
+See Note [How things are spelled] in `ir.spelling`, Note [How names stay fresh] and
+Note [Where parentheses stand].
+"""
+
+# Note [How names stay fresh]
+#
+# A binder keeps its name unless an enclosing binder has it; then it becomes x₁, x₂, … (``x_1`` in
+# ASCII). An abstraction without free variables cannot capture anything, so its names start afresh:
+# every occurrence of an agent prints the same. Printing what was read changes nothing, because
+# printed names never clash.
+
+# Note [Where parentheses stand]
+#
+# Each form has a strength: atoms 4, applications 2, ``::`` 1; each place asks for at least one.
+# A binder (λ, let, if) reaches as far right as it can, so it stands bare only where nothing
+# follows: at the end of brackets and of binders, as last argument, right of ``::``.
+
+import re
+from collections.abc import Callable
+from typing import TypeAlias
+
+import attrs
+
+from lambdagent.ir.core import App, Lam, Lit, MalformedPrimError, Prim, Term, Unit, Var, arity
+from lambdagent.ir.data import Record
+from lambdagent.ir.data_text import data_text
+from lambdagent.ir.spelling import site_reference, spelled, variable_name
+from lambdagent.ir.walk import children, nodes
+
+_TERM, _CONS, _APPLY, _LAST, _ATOM = range(5)
+_BINDER = -1
+
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
+_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_NUMBERED = re.compile(r"(?P<stem>.*?)_?(?P<number>[0-9]{1,9}|[₀-₉]{1,9})", re.DOTALL)
+_SUFFIX = re.compile(r"[₀-₉]+$")
+_ASCII_SUFFIX = re.compile(r"_[0-9]+$")
+_BARE = {name: name for name in ("pair", "fst", "snd", "nil", "cons", "succ", "catch", "pmap")}
+_BARE["if"] = "cond"
+
+
+def print_term(
+    term: Term,
+    *,
+    ascii: bool = False,  # noqa: A002 - the word for it
+    limit: int | None = None,
+    de_bruijn: bool = False,
+    labels: bool = True,
+) -> str:
+    """Return `term` as one line of text.
+
+    ``parse(print_term(t))`` is α-equal to ``t``, unless `limit` or `labels` left something out.
+    Linear in the text and in the distinct nodes.
+
+    Args:
+        term: Any core term; variables without binder are printed as ``^i``.
+        ascii: Use nothing but ASCII; hints of other characters become ``x``.
+        limit: Most characters of the result; what is longer ends in ``…``.
+        de_bruijn: Write ``^i`` for all variables.
+        labels: Write the marks of macro events.
+    """
+    printer = _Printer(_Style(ascii, de_bruijn, labels), _Usage(term))
+    return printer.run(term, limit)
+
+
+@attrs.frozen
+class _Style:
+    ascii: bool
+    de_bruijn: bool
+    labels: bool
+
+
+class _Usage:
+    """Which abstractions use their variable, and which have no free variable, by identity."""
+
+    def __init__(self, root: Term) -> None:
+        self.using: set[int] = set()
+        self.closed: set[int] = set()
+        order = list(nodes(root))
+        self._last = sum(1 for term in order if type(term) is Lam)
+        users: dict[int, int] = {}
+        for term in order:
+            for child in children(term):
+                users[id(child)] = users.get(id(child), 0) + 1
+        free: dict[int, int] = {}  # sets of indices as bits; dropped after the last user
+        for term in order:
+            free[id(term)] = self._free(term, free)
+            for child in children(term):
+                users[id(child)] -= 1
+                if not users[id(child)]:
+                    del free[id(child)]
+
+    def _free(self, term: Term, free: dict[int, int]) -> int:
+        if type(term) is Var:
+            # No path has more binders than there are abstractions: beyond them all are alike.
+            return 1 << (min(term.index, self._last) if term.index >= 0 else self._last)
+        if type(term) is App:
+            return free[id(term.fun)] | free[id(term.arg)]
+        if type(term) is not Lam:
+            return 0
+        inside = free[id(term.body)]
+        if inside & 1:
+            self.using.add(id(term))
+        if not inside >> 1:
+            self.closed.add(id(term))
+        return inside >> 1
+
+
+@attrs.frozen(eq=False)
+class _Hole:
+    """A term to be printed at a place; `tail` says that nothing follows there."""
+
+    term: Term
+    level: int = _TERM
+    tail: bool = True
+
+
+@attrs.frozen(eq=False)
+class _Bind:
+    name: str
+
+
+@attrs.frozen(eq=False)
+class _Unbind:
+    count: int
+
+
+@attrs.frozen(eq=False)
+class _Restore:
+    scope: "_Scope"
+
+
+@attrs.frozen(eq=False)
+class _Rest:
+    """What follows in a chain of pairs or list cells."""
+
+    name: str
+    term: Term
+    between: str
+    end: str
+
+
+Piece: TypeAlias = str | _Hole | _Rest | _Bind | _Unbind | _Restore
+_Form: TypeAlias = tuple[int, int, Callable[[bool], list[Piece]]]
+
+
+class _Scope:
+    """The names of the binders around, the innermost last."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.taken: set[str] = set()
+        self.numbers: dict[str, int] = {}  # by stem: the last number given out
+
+    def bind(self, name: str) -> None:
+        self.names.append(name)
+        self.taken.add(name)
+
+    def unbind(self, count: int) -> None:
+        for _ in range(count):
+            name = self.names.pop()
+            self.taken.discard(name)
+            numbered = _NUMBERED.fullmatch(name)
+            if numbered:
+                self.numbers[numbered["stem"]] = int(numbered["number"].translate(_DIGITS)) - 1
+
+    def fresh(self, wanted: str, *, ascii: bool) -> str:  # noqa: A002
+        if wanted not in self.taken:
+            return wanted
+        suffix = _ASCII_SUFFIX if ascii else _SUFFIX
+        stem = suffix.sub("", wanted) or "x"
+        number = self.numbers.get(stem, 0)
+        name = stem
+        while name in self.taken:
+            number += 1
+            name = f"{stem}_{number}" if ascii else stem + str(number).translate(_SUBSCRIPTS)
+        self.numbers[stem] = number
+        return name
+
+
+class _Printer:
+    """The text so far and the pieces that follow it, the next one last."""
+
+    def __init__(self, style: _Style, usage: _Usage) -> None:
+        self.style = style
+        self.usage = usage
+        self.scope = _Scope()
+        self.stack: list[Piece] = []
+        self.lists: dict[int, bool] = {}  # by identity: whether it is a list up to nil
+
+    def run(self, root: Term, limit: int | None) -> str:
+        out: list[str] = []
+        length = 0
+        self.stack.append(_Hole(root))
+        while self.stack and (limit is None or length <= limit):
+            piece = self.stack.pop()
+            if isinstance(piece, str):
+                out.append(piece)
+                length += len(piece)
+            elif isinstance(piece, _Hole):
+                self.stack.extend(reversed(self.pieces(piece)))
+            elif isinstance(piece, _Rest):
+                self.stack.extend(reversed(self.rest(piece)))
+            else:
+                self.change_scope(piece)
+        text = "".join(out)
+        if limit is None or len(text) <= limit:
+            return text
+        end = "..." if self.style.ascii else "…"
+        return (text[: max(limit - len(end), 0)] + end)[: max(limit, 0)]
+
+    def change_scope(self, piece: _Bind | _Unbind | _Restore) -> None:
+        if isinstance(piece, _Bind):
+            self.scope.bind(piece.name)
+        elif isinstance(piece, _Unbind):
+            self.scope.unbind(piece.count)
+        else:
+            self.scope = piece.scope
+
+    def pieces(self, hole: _Hole) -> list[Piece]:
+        term = hole.term
+        if type(term) is App:
+            return self.application(term, hole)
+        if type(term) is Lam:
+            return _fitted(_BINDER, hole, lambda _tail: self.abstraction(term))
+        return [self.leaf(term)]
+
+    # --- variables and constants ---
+
+    def leaf(self, term: Term) -> str:
+        if type(term) is Var:
+            return self.variable(term.index)
+        if type(term) is Prim:
+            return self.constant(term)
+        return self.literal(term) if type(term) is Lit else "?"
+
+    def variable(self, index: int) -> str:
+        names = self.scope.names
+        if self.style.de_bruijn or not 0 <= index < len(names):
+            return f"^{index}"
+        return self.name(names[-1 - index])
+
+    def name(self, text: str) -> str:
+        return variable_name(text, ascii=self.style.ascii)
+
+    def literal(self, term: Lit) -> str:
+        value = term.value
+        if isinstance(value, Unit):
+            return "()"
+        text = data_text(value, ascii=self.style.ascii)
+        return f"json{text}" if isinstance(value, tuple | Record) else text
+
+    def constant(self, prim: Prim) -> str:
+        ascii_only = self.style.ascii
+        params = prim.params
+        match prim.name, params:
+            case "site", (str(name),):
+                return site_reference(name, ascii=ascii_only)
+            case ("tag", (tuple(labels), index)):
+                params = (*labels, index)
+            case ("case", (tuple(labels),)):
+                params = labels
+            case (name, ()) if name in _BARE:
+                return _BARE[name]
+        name = "Y" if prim.name == "fix" else spelled(prim.name, ascii=ascii_only)
+        return f"{name}{data_text(params, ascii=ascii_only)}"
+
+    # --- binders ---
+
+    def abstraction(self, term: Lam) -> list[Piece]:
+        restore: list[Piece] = []
+        if id(term) in self.usage.closed:
+            restore.append(_Restore(self.scope))
+            self.scope = _Scope()
+        names = []
+        body: Term = term
+        while type(body) is Lam:
+            names.append(self.fresh(body))
+            self.scope.bind(names[-1])
+            body = body.body
+        shown = " ".join(map(self.name, names))
+        start = "\\" if self.style.ascii else "λ"
+        return [f"{start}{shown}. ", _Hole(body), _Unbind(len(names)), *restore]
+
+    def fresh(self, term: Lam) -> str:
+        """Return a name for the variable of `term` that no binder around has."""
+        wanted, ascii_only = term.name, self.style.ascii
+        used = id(term) in self.usage.using
+        if self.style.de_bruijn or (not used and wanted in {"_", ""}):
+            return "_"
+        if ascii_only:
+            wanted = _SUFFIX.sub(lambda digits: "_" + digits[0].translate(_DIGITS), wanted)
+        if wanted in {"_", ""} or (ascii_only and not wanted.isascii()):
+            wanted = "x"
+        return self.scope.fresh(wanted, ascii=ascii_only)
+
+    def let(self, binder: Lam, value: Term) -> list[Piece]:
+        name = self.fresh(binder)
+        rest: list[Piece] = [_Bind(name), _Hole(binder.body), _Unbind(1)]
+        return [f"let {self.name(name)} = ", _Hole(value), " in ", *rest]
+
+    def branches(self, condition: Term, then: Term, otherwise: Term) -> list[Piece]:
+        pieces: list[Piece] = ["if ", _Hole(condition)]
+        for word, thunk in ((" then ", then), (" else ", otherwise)):
+            assert type(thunk) is Lam
+            pieces += [word, _Bind("_"), _Hole(thunk.body), _Unbind(1)]
+        return pieces
+
+    def is_thunk(self, term: Term) -> bool:
+        return type(term) is Lam and id(term) not in self.usage.using
+
+    # --- applications ---
+
+    def application(self, term: App, hole: _Hole) -> list[Piece]:
+        if term.label is not None and self.style.labels:
+            kind, name = (
+                spelled(part, ascii=self.style.ascii)
+                for part in (term.label.kind, term.label.name)
+            )
+            return [f"@{kind}.{name} ", _Hole(App(term.fun, term.arg), _ATOM, tail=False)]
+        head, args = self.spine(term)
+        own, consumed, build = self.form(head, args)
+        if consumed == len(args):
+            return _fitted(own, hole, build)
+        rest = args[consumed:]
+
+        def applied(tail: bool) -> list[Piece]:  # noqa: FBT001 - the one argument of a form
+            first = _fitted(own, _Hole(head, _ATOM, tail=False), build)
+            places: list[Piece] = [_Hole(arg, _ATOM, tail=False) for arg in rest[:-1]]
+            last = _Hole(rest[-1], _LAST, tail=tail)
+            return [*first, *(part for place in [*places, last] for part in (" ", place))]
+
+        return _fitted(_APPLY, hole, applied)
+
+    def spine(self, term: Term) -> tuple[Term, list[Term]]:
+        """Return the head and the arguments of an application, up to a label further in."""
+        args: list[Term] = []
+        while type(term) is App and (not args or self.unmarked(term)):
+            args.append(term.arg)
+            term = term.fun
+        return term, args[::-1]
+
+    def unmarked(self, term: App) -> bool:
+        return term.label is None or not self.style.labels
+
+    def form(self, head: Term, args: list[Term]) -> _Form:
+        """Return strength, number of operands and printer of the form that `head` starts."""
+        if type(head) is Lam:
+            return _BINDER, 1, lambda _tail: self.let(head, args[0])
+        if type(head) is Prim and head.name in _FORMS and len(args) >= _arity(head):
+            return _FORMS[head.name](self, head, args)
+        return _ATOM, 0, lambda _tail: [_Hole(head, _ATOM, tail=False)]
+
+    def form_pair(self, _head: Prim, args: list[Term]) -> _Form:
+        opened, closed = ("(", ")") if self.style.ascii else ("⟨", "⟩")
+        rest = _Rest("pair", args[1], ", ", closed)
+        return _ATOM, 2, lambda _tail: [opened, _Hole(args[0]), rest]
+
+    def form_cons(self, _head: Prim, args: list[Term]) -> _Form:
+        first, last = args[:2]
+        if self.is_list(last):
+            return _ATOM, 2, lambda _tail: ["[", _Hole(first), _Rest("cons", last, ", ", "]")]
+
+        def build(tail: bool) -> list[Piece]:  # noqa: FBT001
+            return [_Hole(first, _APPLY, tail=False), " :: ", _Hole(last, _CONS, tail=tail)]
+
+        return _CONS, 2, build
+
+    def is_list(self, term: Term) -> bool:
+        """Whether a chain of ``cons`` ends in ``nil``; each link is looked at once."""
+        links = []
+        while id(term) not in self.lists and (link := self.link("cons", term)) is not None:
+            links.append(id(term))
+            term = link[1]
+        ends = type(term) is Prim and term.name == "nil" and not term.params
+        result = self.lists.setdefault(id(term), ends)
+        self.lists.update(dict.fromkeys(links, result))
+        return result
+
+    def rest(self, piece: "_Rest") -> list[Piece]:
+        """Return one more item of a chain, or its end."""
+        link = self.link(piece.name, piece.term)
+        if link is not None:
+            rest = _Rest(piece.name, link[1], piece.between, piece.end)
+            return [piece.between, _Hole(link[0]), rest]
+        if piece.name == "cons":
+            return [piece.end]
+        return [piece.between, _Hole(piece.term), piece.end]
+
+    def link(self, name: str, term: Term) -> tuple[Term, Term] | None:
+        """Return ``(a, b)`` if `term` is ``name a b``."""
+        if type(term) is App and type(term.fun) is App:
+            head = term.fun.fun
+            is_named = type(head) is Prim and (head.name, head.params) == (name, ())
+            if is_named and self.unmarked(term) and self.unmarked(term.fun):
+                return term.fun.arg, term.arg
+        return None
+
+    def form_if(self, head: Prim, args: list[Term]) -> _Form:
+        condition, then, otherwise = args[:3]
+        if self.style.de_bruijn or not (self.is_thunk(then) and self.is_thunk(otherwise)):
+            return _ATOM, 0, lambda _tail: [self.constant(head)]
+        return _BINDER, 3, lambda _tail: self.branches(condition, then, otherwise)
+
+    def form_case(self, head: Prim, args: list[Term]) -> _Form:
+        labels = head.params[0]
+        assert isinstance(labels, tuple)
+        ascii_only = self.style.ascii
+        pieces: list[Piece] = ["case ", _Hole(args[0]), " of {"]
+        for number, label in enumerate(labels):
+            shown = "_" if label == "_" else data_text(label, ascii=ascii_only)
+            arrow = "=>" if ascii_only else "⇒"
+            pieces += [f"{', ' if number else ''}{shown} {arrow} ", _Hole(args[1 + number])]
+        return _APPLY, 1 + len(labels), lambda _tail: [*pieces, "}"]
+
+
+def _arity(prim: Prim) -> float:
+    try:
+        return arity(prim)
+    except MalformedPrimError:
+        return float("inf")
+
+
+def _fitted(own: int, hole: _Hole, build: Callable[[bool], list[Piece]]) -> list[Piece]:
+    """Return a form of strength `own` with the parentheses that its place asks for."""
+    if own == _BINDER:
+        bare = hole.tail and hole.level in {_TERM, _CONS, _LAST}
+    else:
+        bare = own >= hole.level
+    return build(hole.tail) if bare else ["(", *build(True), ")"]  # noqa: FBT003
+
+
+_FORMS: dict[str, Callable[[_Printer, Prim, list[Term]], _Form]] = {
+    "pair": _Printer.form_pair,
+    "cons": _Printer.form_cons,
+    "if": _Printer.form_if,
+    "case": _Printer.form_case,
+}

@@ -1,0 +1,138 @@
+"""Surface terms for the tests of their printers: samples by name, and a strategy."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lambdagent.ir import surface
+from lambdagent.ir.data import freeze
+
+QWEN = surface.Model(provider="dashscope", name="qwen3-max", base_url="https://me:pw@x.cn/v1")
+LONG = '你是SeeCoderManus，一个会用工具的助手。\n一步一步地想。Say "done" when it\'s done.\\' * 2
+
+
+def react(*tools: str, **settings: Any) -> surface.Loop:
+    think = surface.ConversationLam("manus.think", LONG, QWEN)
+    listed = [surface.Tool(name) for name in tools]
+    step = surface.ReActStep("manus.react_step", think=think, tools=listed, **settings)
+    return surface.Loop(step, max_steps=20)
+
+
+REACT = surface.Memory(react("search", "calc", "terminate"), "manus", ttl_s=7200)
+CHAIN = surface.Compose(
+    surface.Lam("extract", "Extract key facts.", QWEN),
+    surface.Guard(surface.Lam("analyze", "Analyze the facts.", QWEN), "len(x) > 50", 2),
+    surface.Lam("draft", "Write a draft.", QWEN, "json"),
+)
+SAMPLES: dict[str, surface.Term] = {
+    "simple": surface.Lam("agent", "Summarize text.", QWEN),
+    "react": REACT,
+    "react-early-stop": react("search", early_stop="turn > 3", observation_enabled=False),
+    "chain": CHAIN,
+    "router": surface.Route(
+        surface.Lam("classifier", "Classify: code/math"),
+        {"code": surface.Lam("code", "You code."), "数学": CHAIN},
+        REACT,
+    ),
+    "parallel": (surface.Lam("a", "A") | surface.Lam("b", "B")) >> surface.Concat(),
+    "loop": surface.Loop(CHAIN, surface.Lam("judge"), 5, on_exhausted="error"),
+    "if": surface.If("len(x) > 3", REACT, surface.Pair(surface.Fst(), surface.Snd())),
+    "guard": surface.Guard(REACT, surface.Lam("judge"), 1, 'say "no"'),
+    "tool": surface.Tool("ls", command="ls -l", idempotent=True),
+    "terminate": surface.Tool("terminate"),
+    "identity": surface.Compose(),
+    "bare-step": react("terminate").body,
+}
+
+TEXTS = st.one_of(
+    st.text(max_size=12),
+    st.sampled_from(["", "思考\n者", "'\"\\", "x" * 200, "a b " * 40, "\u2028{}\r\n\x00", "if"]),
+    st.text(alphabet="ab \n'\"\\思", min_size=60, max_size=200),
+)
+DATA = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+OBJECTS = st.dictionaries(TEXTS, DATA, max_size=3)
+FLOATS = st.floats(0, 100)
+MODELS: Any = st.none() | st.builds(
+    surface.Model,
+    provider=TEXTS,
+    name=TEXTS,
+    temperature=st.none() | FLOATS,
+    max_tokens=st.none() | st.integers(1, 9000),
+    stop_sequences=st.lists(TEXTS, max_size=2).map(tuple),
+    base_url=st.none() | TEXTS,
+    script=st.none() | OBJECTS.map(freeze),
+)
+PARSERS = st.sampled_from(["text", "json"])
+LAMS = st.builds(surface.Lam, TEXTS, TEXTS, MODELS, PARSERS)
+TALKS = st.builds(surface.ConversationLam, TEXTS, TEXTS, MODELS, PARSERS, st.integers(1, 99))
+TOOLS = st.builds(
+    surface.Tool,
+    TEXTS | st.just("terminate"),
+    description=TEXTS,
+    command=st.none() | TEXTS,
+    timeout_s=FLOATS,
+    idempotent=st.booleans(),
+)
+STEPS = st.builds(
+    surface.ReActStep,
+    TEXTS,
+    think=LAMS | TALKS,
+    tools=st.lists(TOOLS, max_size=3),
+    observation_enabled=st.booleans(),
+    early_stop=st.none() | TEXTS,
+)
+LEAVES = st.one_of(
+    LAMS,
+    TALKS,
+    TOOLS,
+    STEPS,
+    st.just(surface.Fst()),
+    st.just(surface.Snd()),
+    st.just(surface.Concat()),
+)
+
+
+def forms(inner: Any) -> Any:
+    tests = TEXTS | inner
+    steps = st.integers(0, 5)
+    return st.one_of(
+        st.lists(inner, max_size=3).map(lambda terms: surface.Compose(*terms)),
+        st.lists(inner, min_size=1, max_size=3).map(lambda terms: surface.Par(*terms)),
+        inner.map(lambda term: surface.Compose(term, term)),
+        st.builds(surface.Pair, inner, inner),
+        st.builds(surface.If, tests, inner, inner),
+        st.builds(surface.Loop, inner, tests, steps, verbose=st.booleans()),
+        st.builds(surface.Guard, inner, tests, steps, TEXTS | st.just("last")),
+        st.builds(
+            surface.Route,
+            inner,
+            st.dictionaries(TEXTS.filter(lambda label: label != "_"), inner, max_size=3),
+            st.none() | inner,
+        ),
+        st.builds(surface.Memory, inner, TEXTS, size=steps, ttl_s=FLOATS, initial=OBJECTS),
+    )
+
+
+AGENTS: Any = st.recursive(LEAVES, forms, max_leaves=8)
+
+
+def deep(number: int, levels: int) -> surface.Term:
+    """Return a term nested so deeply that nothing may recurse over it; `number` is 0 to 7."""
+    wraps: list[Any] = [
+        lambda t: surface.Guard(t, "x", 1),
+        lambda t: surface.Compose(t, surface.Fst()),
+        surface.Compose,
+        lambda t: surface.Compose(surface.Compose(), surface.Compose(t)),
+        lambda t: surface.Route(surface.Lam("c"), {"l": t}, surface.Compose()),
+        lambda t: surface.Loop(surface.Compose(), t, 2),
+        surface.Memory,
+        lambda t: surface.If(t, surface.Fst()),
+    ]
+    term: surface.Term = surface.Lam("w")
+    for _ in range(levels):
+        term = wraps[number](term)
+    return term

@@ -1,0 +1,161 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from lambdagent.desugar.passes import desugar
+from lambdagent.ir import outline, surface
+from lambdagent.ir.measure import Calls, constructs, model_calls
+from lambdagent.ir.program import Program
+from tests.ir.surface_terms import AGENTS, CHAIN, REACT, SAMPLES, deep, react
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "outline"
+LAM = surface.Lam("w")
+
+
+def program(term: surface.Term) -> Program:
+    return desugar(term, lambda text, names: (text, *names))
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_an_agent_is_described(name: str, golden: Any):
+    term = SAMPLES[name]
+    text = f"{outline.describe(term, 'SeeCoderManus')}\n{outline.human(term)}"
+    golden(GOLDEN / f"{name}.txt", text)
+
+
+def test_a_react_agent_is_described_as_the_specification_says():
+    assert (
+        outline.describe(REACT, "SeeCoderManus")
+        == """SeeCoderManus =
+  Memory(
+    Y₂₀(λself.λstate.
+      let t = think(state) in
+      CASE t [(search, Tool), (calc, Tool), (terminate, λx.x)]
+      >> IF is_terminate THEN t ELSE self(state ⊕ obs)
+    ),
+    local(size=20, ttl=7200)
+  )
+
+Constructs used: Lam, Loop, Route, Tool(×3), Memory
+β-reduction bound: max 20 steps
+Base case: terminate = λx.x
+"""
+    )
+
+
+def test_short_prompts_are_whole_and_nothing_says_otherwise():
+    assert outline.human(surface.Lam("w", "Write.", "qwen3-max")) == (
+        'λx. LLM_{qwen3-max, "Write."}(x)\n'
+    )
+
+
+def test_long_prompts_are_cut_and_the_first_line_says_so():
+    text = outline.human(surface.Lam("w", "Write. " * 9), prompt_limit=6)
+    assert text == '# prompts shortened\nλx. LLM_{"Write.…"}(x)\n'
+
+
+@pytest.mark.parametrize(
+    ("term", "least", "most"),
+    [
+        (LAM, 1, 1),
+        (surface.Compose(), 0, 0),
+        (CHAIN, 3, 5),
+        (surface.Route(LAM, {"a": LAM, "b": LAM >> LAM}, CHAIN), 2, 6),
+        (surface.Route(LAM, {"a": LAM >> LAM}), 3, 3),
+        (surface.Route(LAM, {}), 1, 1),
+        (react("search", "terminate"), 1, 20),
+        (react("search").body, 1, 1),
+        ((LAM | (LAM >> LAM) | LAM) >> LAM, 5, 5),
+        (surface.Loop(LAM, LAM, 3), 2, 6),
+        (surface.Loop(LAM, "True", 0), 0, 0),
+        (surface.If(LAM, LAM >> LAM), 1, 3),
+        (surface.Guard(LAM, LAM, 2), 2, 6),
+        (surface.Pair(LAM, surface.Tool("t")), 1, 1),
+    ],
+)
+def test_model_calls_lie_in_an_interval(term: surface.Term, least: int, most: int):
+    assert model_calls(term) == Calls(least, most)
+
+
+@pytest.mark.parametrize(
+    ("term", "bound"),
+    [
+        (surface.Fst(), "no model calls"),
+        (LAM, "exactly 1 model call"),
+        (CHAIN, "3 to 5 model calls"),
+        (surface.If("x", LAM), "max 1 model call"),
+        (surface.Guard(react("t"), "x", 2), "max 60 steps"),
+        (surface.Loop(LAM >> LAM, "x", 3), "max 3 steps, 2 to 6 model calls"),
+        (surface.Loop(LAM, "x", 1), "max 1 step"),
+        (LAM >> react("t"), "2 to 21 model calls"),
+        (surface.Compose(LAM, surface.Guard(LAM, "x", 2**99)), "2 to 2^100 model calls"),
+    ],
+)
+def test_the_bound_is_said(term: surface.Term, bound: str):
+    assert f"β-reduction bound: {bound}\n" in outline.describe(term, "a")
+
+
+def test_without_terminate_an_answer_is_the_base_case():
+    assert "Base case: an answer without a tool call\n" in outline.describe(react("t"), "a")
+
+
+def test_hidden_characters_stay_out_of_the_text():
+    text = outline.describe(surface.Lam("a\n\x1b[31m\u202e"), "b\nc")
+    assert text.startswith("b ⏎ c =\n  Lam(a ⏎ \\u001b[31m\\u202e)\n")
+
+
+@given(AGENTS)
+def test_every_agent_can_be_described(term: surface.Term):
+    assert outline.describe(term, "a")
+    assert outline.human(term)
+    assert sum(constructs(term).values()) == sum(1 for _ in surface.subterms(term))
+
+
+@given(AGENTS)
+def test_json_is_deterministic_and_serialisable(term: surface.Term):
+    first, second = (json.dumps(outline.to_json(term, program(term))) for _ in range(2))
+    assert first == second
+
+
+def test_json_has_all_but_bindings(golden: Any):
+    found = outline.to_json(CHAIN, program(CHAIN))
+    golden(GOLDEN / "chain.json", json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+
+
+def test_json_holds_no_secret():
+    settings = {"api_key": "hush", "max_tokens": 3, "url": "http://h/?sig=hush&q=1"}
+    model = surface.Model(provider="openai", base_url="https://me:hush@x.cn?api_key=hush")
+    term = surface.Memory(surface.Lam("w", "p", model), initial=settings)
+    text = json.dumps(outline.to_json(term, program(term)), ensure_ascii=False)
+    assert "hush" not in text
+    assert '"max_tokens": 3' in text
+    assert "https://•••@x.cn?api_key=•••" in text
+
+
+def test_json_knows_no_registry_keys():
+    term = surface.Tool("len", len)
+    assert "len#" not in json.dumps(outline.to_json(term, program(term)))
+
+
+def test_an_unknown_term_is_described_by_its_class():
+    assert outline.describe(surface.Term(), "a").startswith("a =\n  Term\n")
+    assert outline.human(surface.Term()) == "Term\n"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", range(8))
+def test_an_agent_100000_levels_deep_is_described(number: int):
+    term = deep(number, 100_000)
+    assert outline.describe(term, "a")
+    assert outline.human(term)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_deep_agents_have_shallow_json(number: int):
+    term = deep(number, 500)
+    found = outline.to_json(term, program(term))
+    assert json.dumps(found)
+    assert len(found["parts"]) >= 9
