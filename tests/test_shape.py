@@ -15,7 +15,7 @@ PACKAGE = ROOT / "lambdagent"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SOURCES = [path for top in ("lambdagent", "tests", "bench") for path in (ROOT / top).rglob("*.py")]
 
-SLOW_TO_IMPORT = {"anthropic", "httpx", "openai", "redis"}
+SLOW_TO_IMPORT = {"anthropic", "httpx", "httpx2", "openai", "redis"}
 BANNED_NAMES = {"deepcopy", "pickle", "singledispatch", "singledispatchmethod"}
 
 

@@ -1,0 +1,5 @@
+"""Composes the passes: the only place where they meet.
+
+`compiling` turns files into terms and programs, `running` runs them. Two modules, so that what
+only compiles does not load what only runs.
+"""

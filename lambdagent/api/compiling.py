@@ -1,0 +1,208 @@
+"""Files and configurations → terms → programs. Performs no effect but reading the file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lambdagent.desugar.passes import desugar
+from lambdagent.errors import ConfigError, NoSuchFileError, SchemaError, finding
+from lambdagent.frontend.build import build_term
+from lambdagent.frontend.check import Config, check_config
+from lambdagent.frontend.expression import parse_expression
+from lambdagent.frontend.models import Overrides
+from lambdagent.frontend.python_tree import tree_of
+from lambdagent.frontend.yaml_tree import parse_yaml
+from lambdagent.ir import outline, python_source, registry
+from lambdagent.ir.program import Program
+from lambdagent.ir.surface import Term, Tool
+from lambdagent.source import Source
+
+# Agent files are written by people; a larger one is something else.
+MAX_FILE_BYTES = 32 << 20
+
+_ENVIRONMENT = {
+    "model": ("LAMBDAGENT_MODEL", str, "a model name"),
+    "temperature": ("LAMBDAGENT_TEMPERATURE", float, "a number"),
+    "max_tokens": ("LAMBDAGENT_MAX_TOKENS", int, "a whole number"),
+}
+
+
+def read_source(path: str | Path) -> Source:
+    """Return the text of an agent file.
+
+    Raises:
+        NoSuchFileError: There is no such file.
+        ConfigError: It cannot be read, or is not UTF-8 text.
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            raw = stream.read(MAX_FILE_BYTES + 1)
+    except FileNotFoundError:
+        raise NoSuchFileError(finding("S012", path=str(path))) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(finding("S011", reason=reason), Source(str(path), "")) from error
+    if len(raw) > MAX_FILE_BYTES:
+        reason = f"it is larger than {MAX_FILE_BYTES >> 20} MB"
+        raise ConfigError(finding("S011", reason=reason), Source(str(path), ""))
+    try:
+        return Source(str(path), raw.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is {raw[error.start]:#04x}"
+        raise ConfigError(finding("S008", reason=reason), Source(str(path), "")) from error
+
+
+def load_config(path: str | Path, environment: Mapping[str, str] | None = None) -> Config:
+    """Return the checked configuration of an agent file.
+
+    Args:
+        path: A YAML file.
+        environment: What ``${VAR}`` in connection fields refers to; `os.environ` by default.
+
+    Raises:
+        CompileError: With every finding of the file, in file order.
+    """
+    return parse_config(read_source(path), environment)
+
+
+def parse_config(source: Source, environment: Mapping[str, str] | None = None) -> Config:
+    """Return the checked configuration that `source` is; see `load_config`."""
+    return check_config(
+        parse_yaml(source), source, os.environ if environment is None else environment
+    )
+
+
+@attrs.frozen(eq=False)
+class Compiled:
+    """What an agent file compiles to.
+
+    Attributes:
+        name: What people call the agent: its name, its id, or the name of its file.
+    """
+
+    name: str
+    term: Term
+    program: Program
+
+    def describe(self) -> str:
+        """Return the structure of the agent as text for people."""
+        return outline.describe(self.term, self.name)
+
+    def human(self) -> str:
+        """Return the agent as people write lambda expressions."""
+        return outline.human(self.term)
+
+    def to_json(self) -> dict[str, object]:
+        """Return term, core and sites as JSON."""
+        return outline.to_json(self.term, self.program)
+
+    def to_python(self) -> str:
+        """Return Python code that rebuilds the term."""
+        return python_source.to_python(self.term)
+
+
+def from_config(path: str | Path, **overrides: Any) -> Term:
+    """Compile an agent file to a term.
+
+    Values given here win over the environment (LAMBDAGENT_MODEL, …), which wins over the file.
+
+    Args:
+        path: A YAML file.
+        **overrides: ``model``: name of the model, for every agent of the file. ``temperature``,
+            ``max_tokens``: for every agent. ``max_steps``: bound of each ReAct loop. ``tools``:
+            Python functions, or `Tool`s, by name; every ReAct agent may use them. ``memory_store``:
+            a dict with what the agent remembers from the start, or a `MemoryStore`. ``providers``:
+            provider objects by the name of the provider that they replace. ``tool_timeout_s``:
+            longest wait for one tool call, in seconds.
+
+    Raises:
+        NoSuchFileError: There is no such file.
+        CompileError: The file does not compile; every finding is in it.
+    """
+    return compile_file(path, **overrides).term
+
+
+def compile_file(path: str | Path, **overrides: Any) -> Compiled:
+    """Compile an agent file, with the overrides of `from_config`.
+
+    Raises:
+        NoSuchFileError: There is no such file.
+        CompileError: The file does not compile; every finding is in it.
+    """
+    config = load_config(path)
+    term = build_term(config, make_overrides(**overrides, base_dir=str(Path(path).parent)))
+    name = str(config.data.get("name") or config.data.get("agentId") or Path(path).stem)
+    return Compiled(name, term, compile_term(term, name))
+
+
+def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term:
+    """Compile a configuration that is a dict, with the overrides of `from_config`.
+
+    Raises:
+        CompileError: The configuration does not compile.
+    """
+    if not isinstance(config, Config):
+        config = check_config(tree_of(config), Source("", ""), os.environ)
+    return build_term(config, make_overrides(**overrides))
+
+
+def make_overrides(
+    *,
+    tools: Mapping[str, Callable[..., object] | Tool] | None = None,
+    memory_store: Any = None,
+    providers: Mapping[str, object] | None = None,
+    tool_timeout_s: float | None = None,
+    **settings: Any,
+) -> Overrides:
+    """Return what the caller and the environment decide instead of the file; see `from_config`.
+
+    Raises:
+        SchemaError: An environment variable holds no value of its type.
+        TypeError: An override that does not exist.
+    """
+    for name, (variable, kind, expected) in _ENVIRONMENT.items():
+        text = os.environ.get(variable, "").strip()
+        if settings.get(name) is None and text:
+            settings[name] = _converted(variable, kind, expected, text)
+    is_dict = isinstance(memory_store, Mapping)
+    return Overrides(
+        tools={name: _tool(name, each) for name, each in (tools or {}).items()},
+        memory_initial=memory_store if is_dict else None,
+        memory_binding=None
+        if is_dict or memory_store is None
+        else registry.register(memory_store),
+        providers={name: registry.register(each) for name, each in (providers or {}).items()},
+        tool_timeout_s=tool_timeout_s,
+        **settings,
+    )
+
+
+def _converted(variable: str, kind: type[Any], expected: str, text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise SchemaError(
+            finding("S103", field=variable, expected=expected, actual=text)
+        ) from None
+
+
+def _tool(name: str, implementation: Callable[..., object] | Tool) -> Tool:
+    if isinstance(implementation, Tool):
+        return implementation
+    doc = (getattr(implementation, "__doc__", None) or "").strip()
+    return Tool(name, implementation, description=doc.partition("\n")[0])
+
+
+def compile_term(term: Term, name: str = "agent") -> Program:
+    """Return the core program that `term` means. Deterministic, without effect.
+
+    Raises:
+        ExpressionError: An expression in a term that was built in Python is not valid.
+    """
+    return desugar(term, parse_expression, name)

@@ -1,0 +1,306 @@
+"""Terms and programs → results: runs on the machine, one-shot or in sessions."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import attrs
+
+from lambdagent.api.compiling import compile_term
+from lambdagent.effects.driver import adrive, drive
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.handlers import Handlers
+from lambdagent.errors import (
+    BudgetError,
+    EffectError,
+    GuardError,
+    LambdagentError,
+    RouteError,
+    RunError,
+    StuckError,
+    finding,
+)
+from lambdagent.ir.data import Data, Record, freeze, thaw
+from lambdagent.ir.program import Program
+from lambdagent.ir.surface import Term
+from lambdagent.machine.link import Linked, link
+from lambdagent.machine.state import Fail, Halt, Kind, Store, Value
+from lambdagent.machine.text import cut, text_of_data
+from lambdagent.machine.values import list_items, project, tuple_items
+from lambdagent.trace.macro import TraceRecord, macro_trace, total_tokens, watcher
+
+_SHOWN = 200
+
+
+@attrs.frozen(eq=False)
+class Result:
+    """What a run came to.
+
+    Attributes:
+        value: The answer: text, or what the agent's output parser makes of it; a tuple for
+        parallel
+            agents without merge.
+        engine: The engine that ran.
+        elapsed_s: Seconds of wall time.
+    """
+
+    value: Any
+    engine: str
+    elapsed_s: float
+    _execution: Execution = attrs.field(repr=False)
+
+    @property
+    def text(self) -> str:
+        """The answer as text."""
+        return self.value if isinstance(self.value, str) else text_of_data(freeze(self.value))
+
+    @property
+    def trace(self) -> tuple[TraceRecord, ...]:
+        """One record for each model call, tool call, route and terminate."""
+        return trace_of(self._execution)
+
+    @property
+    def counters(self) -> dict[str, int]:
+        """Reductions by kind."""
+        counters = self._execution.machine.counters
+        return {kind.name.lower(): counters[kind] for kind in Kind}
+
+    @property
+    def transitions(self) -> int:
+        """Transitions of the machine, administrative ones included."""
+        return self._execution.machine.transitions
+
+    @property
+    def tokens(self) -> int | None:
+        """Model tokens of all calls; None if some provider did not count."""
+        return total_tokens(self.trace)
+
+    @property
+    def store(self) -> Store:
+        """Conversations and memories after the run."""
+        return self._execution.machine.root.store
+
+
+def trace_of(execution: Execution) -> tuple[TraceRecord, ...]:
+    """Return the macro trace of a run so far."""
+    return macro_trace(execution.events, execution.exchanges)
+
+
+class Session:
+    """Runs of one agent that share its conversation and its memory.
+
+    Not safe for use from several threads at once: questions of one conversation have an order.
+    """
+
+    def __init__(
+        self,
+        agent: Term | Program,
+        *,
+        environment: Mapping[str, str] | None = None,
+        base_dir: Path | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Make the agent ready.
+
+        Args:
+            agent: A term, or a program that was compiled before.
+            environment: Where keys come from; `os.environ` by default.
+            base_dir: Where relative paths of scripts start; the working directory by default.
+            clock: Seconds since the epoch, for memories.
+
+        Raises:
+            EffectError: A key is not set, a tool has no implementation, a command is refused.
+        """
+        self.program = agent if isinstance(agent, Program) else compile_term(agent)
+        self.store: Store = {}
+        self._linked: Linked = link(self.program)
+        self._handlers = Handlers(
+            self.program.sites,
+            os.environ if environment is None else environment,
+            base_dir=base_dir,
+            clock=clock,
+        )
+
+    def run(
+        self,
+        value: object,
+        *,
+        timeout_s: float | None = None,
+        transition_limit: int | None = None,
+        watch: Callable[[TraceRecord], None] | None = None,
+    ) -> Result:
+        """Run the agent on `value`.
+
+        Args:
+            value: Text, or any JSON value.
+            timeout_s: Longest time for the whole run, in seconds.
+            transition_limit: Most transitions of the machine.
+            watch: Called with each record of the trace as it ends, in order of time.
+
+        Raises:
+            RunError: The run failed; its `trace` says how far it came.
+        """
+        execution = self._execution(value, transition_limit, watch)
+        began = time.monotonic()
+        try:
+            drive(execution, self._handlers, timeout_s)
+        except RunError as error:
+            raise _with_trace(error, execution) from error.__cause__
+        return self._result(execution, time.monotonic() - began)
+
+    async def arun(
+        self,
+        value: object,
+        *,
+        timeout_s: float | None = None,
+        transition_limit: int | None = None,
+        watch: Callable[[TraceRecord], None] | None = None,
+    ) -> Result:
+        """Run the agent on `value` on the running event loop; see `run`."""
+        execution = self._execution(value, transition_limit, watch)
+        began = time.monotonic()
+        try:
+            await adrive(execution, self._handlers, timeout_s)
+        except RunError as error:
+            raise _with_trace(error, execution) from error.__cause__
+        return self._result(execution, time.monotonic() - began)
+
+    def close(self) -> None:
+        """Give back connections."""
+        self._handlers.close()
+
+    def __enter__(self) -> Session:
+        """Return the session; leaving it closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _execution(
+        self,
+        value: object,
+        transition_limit: int | None,
+        watch: Callable[[TraceRecord], None] | None,
+    ) -> Execution:
+        return Execution(
+            self._linked,
+            freeze(value),
+            store=self.store,
+            transition_limit=transition_limit,
+            watch=None if watch is None else watcher(watch),
+        )
+
+    def _result(self, execution: Execution, elapsed_s: float) -> Result:
+        state = execution.machine.root.state
+        self.store = execution.machine.root.store
+        if isinstance(state, Fail):
+            raise _with_trace(error_of(state.error), execution)
+        value = cast(Halt, state).value
+        return Result(to_python(value), "cek", elapsed_s, execution)
+
+
+def to_json(result: Result) -> dict[str, object]:
+    """Return a result as in specification 15.8."""
+    records = result.trace
+    return {
+        "result": result.value,
+        "trace": [record.to_json() for record in records],
+        "stats": {
+            "total_steps": len(records),
+            "total_time_ms": round(result.elapsed_s * 1000),
+            "total_tokens": total_tokens(records),
+            "engine": result.engine,
+            "transitions": result.transitions,
+            "reductions": result.counters,
+        },
+    }
+
+
+def _with_trace(error: LambdagentError, execution: Execution) -> LambdagentError:
+    if isinstance(error, RunError):
+        error.trace = trace_of(execution)
+    return error
+
+
+def run(agent: Term | Program, value: object, **options: Any) -> Result:
+    """Run `agent` once on `value`, with a fresh conversation; see `Session.run`."""
+    with Session(agent) as session:
+        return session.run(value, **options)
+
+
+async def arun(agent: Term | Program, value: object, **options: Any) -> Result:
+    """Run `agent` once on `value` on the running event loop; see `Session.run`."""
+    with Session(agent) as session:
+        return await session.arun(value, **options)
+
+
+# The sessions behind ``term(value)``, by identity of the term.
+_SESSIONS: dict[int, tuple[weakref.ref[Term], Session]] = {}
+
+
+def call(term: Term, value: object) -> Any:
+    """Run `term` on `value` in the term's own session and return the answer."""
+    return session_of(term).run(value).value
+
+
+def session_of(term: Term) -> Session:
+    """Return the session that calls of `term` share, made at the first call."""
+    number = id(term)
+    known = _SESSIONS.get(number)
+    if known is not None and known[0]() is term:
+        return known[1]
+    session = Session(term)
+    _SESSIONS[number] = (weakref.ref(term, lambda _: _forget(number)), session)
+    return session
+
+
+def _forget(number: int) -> None:
+    """Close the session of a term that is gone.
+
+    On a thread of its own: closing waits for connections, and a term may go anywhere.
+    """
+    _, session = _SESSIONS.pop(number)
+    threading.Thread(target=session.close, daemon=True).start()
+
+
+def to_python(value: Value) -> Any:
+    """Return a machine value as plain Python: tuples for pairs, lists, dicts, text, numbers."""
+    if type(value) is tuple:
+        match value[0]:
+            case 0:
+                return tuple(to_python(item) for item in tuple_items(value))
+            case 1 | 2:
+                return [to_python(item) for item in list_items(value)]
+    return thaw(project(value))
+
+
+def error_of(error: Record) -> LambdagentError:
+    """Return the exception for the error record of a failed run."""
+    kind, message = str(error["kind"]), str(error["message"])
+    shown = cut(text_of_data(error["data"]), _SHOWN) if error["data"] is not None else ""
+    match kind:
+        case "ValidationError":
+            return GuardError(finding("R002", message=message, got=shown))
+        case "RouteError":
+            return RouteError(finding("R003", message=repr(shown)))
+        case "MaxTurns":
+            return BudgetError(finding("R004", message=message))
+        case "Stuck":
+            return StuckError(finding("M001", message=message))
+    return EffectError(_effect_finding(error, message))
+
+
+def _effect_finding(error: Record, message: str) -> Any:
+    data: Data = error["data"]
+    if isinstance(data, Record) and "code" in data:
+        code = str(data["code"])
+        found = finding("R001", message=str(data["what"]), site=error["site"])
+        return attrs.evolve(found, code=code, why=str(data["why"]), fix=str(data["fix"]))
+    return finding("R001", message=message, site=error["site"])
+

@@ -1,0 +1,1 @@
+"""The command line: argv and environment in, stdout, stderr and an exit code out."""

@@ -1,0 +1,251 @@
+"""``lambdagent run FILE [INPUT]``."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from pathlib import Path
+
+from lambdagent.api import compiling, running
+from lambdagent.cli.output import Output, write_file
+from lambdagent.errors import ConfigError, NoSuchFileError, RunError, UsageError, finding
+from lambdagent.ir.surface import Tool
+from lambdagent.trace.macro import TraceRecord
+from lambdagent.trace.text import render, render_record, render_total
+
+_FALSE = {"", "0", "false", "no", "off"}
+_MAX_TEMPERATURE = 2.0
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take the file, the input and the options of specification 15.3."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help="agent file (YAML)")
+    add("input", metavar="INPUT", nargs="?", help="the input; - reads standard input")
+    add("--input", dest="input_file", metavar="FILE", help="read the input from a file")
+    add("--trace", action="store_true", help="print the β-trace on standard error")
+    add("--trace-file", metavar="FILE", help="write the trace as JSON")
+    add("--max-steps", type=_whole, metavar="N", help="bound of every ReAct loop")
+    add("--temperature", type=_temperature, metavar="T", help="temperature of every agent")
+    add("--timeout", type=_seconds, metavar="S", help="longest time for the run, in seconds")
+    add("--model", metavar="MODEL", help="model of every agent")
+    add(
+        "--tool",
+        action="append",
+        default=[],
+        type=_named("NAME=COMMAND"),
+        metavar="NAME=COMMAND",
+        help="a shell command as a tool; {} becomes its input, without {} it reads stdin",
+    )
+    add("--tool-timeout", type=_seconds, metavar="S", help="longest time for one tool call")
+    add(
+        "--env",
+        action="append",
+        default=[],
+        type=_named("KEY=VALUE"),
+        metavar="KEY=VALUE",
+        help="something that the agent remembers from the start",
+    )
+    add("--output", metavar="FILE", help="write the answer to a file instead of stdout")
+    add("--format", choices=("text", "json"), default="text", help="form of the answer")
+    add("--quiet", "-q", action="store_true", help="print nothing but the answer")
+    add("--verbose", "-v", action="store_true", help="print every step as it ends")
+
+
+def run(arguments: Namespace, out: Output) -> int:
+    """Compile the file, run it on the input, and print the answer."""
+    out.quiet = arguments.quiet
+    program = compiling.compile_file(
+        arguments.file,
+        model=arguments.model,
+        temperature=arguments.temperature,
+        max_steps=arguments.max_steps,
+        tools={
+            name: Tool(name, command=command)
+            for name, command in _once("tools", arguments.tool).items()
+        },
+        tool_timeout_s=arguments.tool_timeout,
+        memory_store=_once("memories", arguments.env) or None,
+    ).program
+    value = _input(arguments)
+    for path in (arguments.output, _trace_file(arguments)):
+        _check_writable(path)
+    report = _Report(arguments, out, live=arguments.verbose or program.shows_steps)
+    with running.Session(program) as session:
+        try:
+            result = session.run(value, timeout_s=arguments.timeout, watch=report.watch)
+        except RunError as error:
+            report.failed(error)
+            raise
+    report.finished(result)
+    text = _json(running.to_json(result)) if arguments.format == "json" else result.text
+    if arguments.output:
+        _write(arguments.output, f"{text}\n")
+    else:
+        out.answer(text)
+    report.save(running.to_json(result))
+    return 0
+
+
+class _Report:
+    """What is told about a run besides its answer."""
+
+    def __init__(self, arguments: Namespace, out: Output, *, live: bool) -> None:
+        self._out = out
+        self._live = live and not out.quiet
+        asked = os.environ.get("LAMBDAGENT_TRACE", "").strip().casefold() not in _FALSE
+        self._trace = arguments.trace or (asked and not out.quiet)
+        self._file = _trace_file(arguments)
+        self.watch = self._watch if self._live else None
+
+    def _watch(self, record: TraceRecord) -> None:
+        self._out.note(render_record(record))
+
+    def failed(self, error: RunError) -> None:
+        """Show how far the run came."""
+        if self._trace and not self._live:
+            for record in error.trace:
+                self._out.error(render_record(record))
+        trace = [record.to_json() for record in error.trace]
+        try:
+            self.save({"error": str(error), "trace": trace})
+        except UsageError as unwritable:  # the run's own error is told by whoever raised it
+            self._out.error(str(unwritable))
+
+    def finished(self, result: running.Result) -> None:
+        """Show the trace, or the totals alone."""
+        if self._trace and not self._live:
+            self._out.error(render(result.trace, result.elapsed_s))
+        else:
+            self._out.note(render_total(result.trace, result.elapsed_s))
+
+    def save(self, data: object) -> None:
+        """Write `data` to the trace file, if one is asked for."""
+        if self._file:
+            _write(self._file, _json(data) + "\n")
+
+
+def _trace_file(arguments: Namespace) -> str | None:
+    return arguments.trace_file or os.environ.get("LAMBDAGENT_TRACE_FILE") or None
+
+
+def _check_writable(path: str | None) -> None:
+    """Refuse a place for results before the run, not after it is paid for.
+
+    Raises:
+        UsageError: Nothing can be written to `path`.
+    """
+    if path is None:
+        return
+    target = Path(path)
+    if target.is_dir():
+        raise UsageError(finding("U002", path=path, reason="it is a directory"))
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        exists = target.parent.is_dir()
+        reason = "Permission denied" if exists else "there is no such directory"
+        raise UsageError(finding("U002", path=path, reason=reason))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        write_file(Path(path), text)
+    except OSError as error:
+        raise UsageError(
+            finding("U002", path=path, reason=error.strerror or str(error))
+        ) from error
+
+
+def _input(arguments: Namespace) -> str:
+    """Return the input, from exactly one place.
+
+    Raises:
+        UsageError: There is none, or there are two.
+        NoSuchFileError: The file of ``--input`` does not exist.
+        ConfigError: The input is no text.
+    """
+    if (arguments.input is None) == (arguments.input_file is None):
+        raise UsageError(finding("U003"))
+    if arguments.input_file is not None:
+        return _read_input(arguments.input_file)
+    if arguments.input == "-":
+        if sys.stdin is None:
+            raise UsageError(finding("U004", path="standard input", reason="it is closed"))
+        return _decoded(sys.stdin.buffer.read(), "standard input").rstrip("\n")
+    return str(arguments.input).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _read_input(path: str) -> str:
+    try:
+        raw = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise NoSuchFileError(finding("S012", path=path)) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(finding("U004", path=path, reason=reason)) from error
+    return _decoded(raw, path).rstrip("\n")
+
+
+def _decoded(raw: bytes, place: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is {raw[error.start]:#04x}"
+        raise ConfigError(finding("U005", path=place, reason=reason)) from None
+
+
+def _once(things: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
+    """Return `pairs` as a dict.
+
+    Raises:
+        UsageError: Two have the same name.
+    """
+    found: dict[str, str] = {}
+    for name, value in pairs:
+        if name in found:
+            raise UsageError(finding("S201", name=name, things=things))
+        found[name] = value
+    return found
+
+
+def _named(form: str) -> Callable[[str], tuple[str, str]]:
+    def parse(text: str) -> tuple[str, str]:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            what = f"expected {form}, got {text!r}"
+            raise ArgumentTypeError(what)
+        return name.strip(), value
+
+    return parse
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        what = f"expected a whole number from 1, got {text!r}"
+        raise ArgumentTypeError(what)
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    return _number(text, 0.001, 1e9, "a number of seconds above 0")
+
+
+def _temperature(text: str) -> float:
+    return _number(text, 0.0, _MAX_TEMPERATURE, "a number from 0 to 2")
+
+
+def _number(text: str, low: float, high: float, expected: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not low <= number <= high:
+        what = f"expected {expected}, got {text!r}"
+        raise ArgumentTypeError(what)
+    return number

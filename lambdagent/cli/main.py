@@ -1,0 +1,110 @@
+"""The command ``lambdagent``: finds the command, runs it, turns errors into exit codes.
+
+Exit codes: 0 fine, 1 the run failed, 2 does not compile or wrong usage, 4 no such file, 70 a fault
+of ours, 130 interrupted, 141 nobody reads our output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+from lambdagent.cli.output import Output, ReaderGoneError
+from lambdagent.errors import LambdagentError
+
+# Name on the command line, module, one line of help.
+COMMANDS = {
+    "run": ("run", "compile an agent and run it on an input"),
+    "compile": ("compile", "compile an agent and print its structure, without running it"),
+    "lambda": ("lambda_", "print an agent as a lambda expression"),
+    "version": ("version", "print the version"),
+}
+
+INTERNAL, INTERRUPTED, READER_GONE = 70, 130, 141
+_WRONG_USAGE = 2
+
+
+def entry() -> NoReturn:
+    """Run the command of the process's arguments and exit."""
+    sys.exit(main(sys.argv[1:]))
+
+
+def main(argv: Sequence[str], out: Output | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Args:
+        argv: Arguments without the program's name.
+        out: Where to write; stdout and stderr by default.
+    """
+    out = out or Output()
+    with_traceback = "--traceback" in argv
+    try:
+        before = int(list(argv[:1]) == ["--traceback"])
+        return _dispatch(list(argv[before:]), out)
+    except LambdagentError as error:
+        if with_traceback:
+            out.error(traceback.format_exc())
+        out.error(str(error))
+        return error.exit_code
+    except KeyboardInterrupt:
+        out.error("interrupted")
+        return INTERRUPTED
+    except ReaderGoneError:
+        return READER_GONE
+    except Exception as error:  # noqa: BLE001 - the last one who can tell
+        if with_traceback:
+            out.error(traceback.format_exc())
+        out.error(f"internal error: {type(error).__name__}: {error}")
+        out.error("fix: please report this, with the output of --traceback")
+        return INTERNAL
+
+
+def _dispatch(argv: list[str], out: Output) -> int:
+    if argv and argv[0] in COMMANDS:
+        module, help_text = COMMANDS[argv[0]]
+        command = import_module(f"lambdagent.cli.commands.{module}")
+        parser = _Parser(f"lambdagent {argv[0]}", help_text, out)
+        command.add_arguments(parser)
+        try:
+            arguments = parser.parse_intermixed_args(argv[1:])
+        except SystemExit as stop:
+            return int(stop.code or 0)
+        code: int = command.run(arguments, out)
+        return code
+    return _top(argv, out)
+
+
+def _top(argv: list[str], out: Output) -> int:
+    """Answer ``--help``, ``--version``, and whatever is no command."""
+    if argv and argv[0] in {"--version", "-V"}:
+        return _dispatch(["version"], out)
+    if not argv or argv[0] in {"--help", "-h", "help"}:
+        lines = [f"  {name:<9} {text}" for name, (_, text) in COMMANDS.items()]
+        usage = "usage: lambdagent COMMAND [OPTIONS] …\n\ncommands:\n" + "\n".join(lines)
+        out.answer(f"{usage}\n\n`lambdagent COMMAND --help` tells more about a command.")
+        return 0
+    known = ", ".join(COMMANDS)
+    out.error(f"lambdagent: there is no command `{argv[0]}`\nfix: use one of {known}")
+    return 2
+
+
+class _Parser(argparse.ArgumentParser):
+    """The options of one command; it writes where the command does."""
+
+    def __init__(self, name: str, help_text: str, out: Output) -> None:
+        super().__init__(prog=name, description=help_text, allow_abbrev=False)
+        self._output = out
+        self.add_argument(
+            "--traceback", action="store_true", help="show where in the program an error arose"
+        )
+
+    def print_help(self, _file: object = None) -> None:
+        self._output.answer(self.format_help().rstrip("\n"))
+
+    def error(self, message: str) -> NoReturn:
+        self._output.error(f"{self.format_usage()}{self.prog}: error: {message}")
+        raise SystemExit(_WRONG_USAGE)

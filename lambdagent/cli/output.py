@@ -1,0 +1,105 @@
+"""Where commands write: answers on stdout, all else on stderr."""
+
+from __future__ import annotations
+
+import os
+import sys
+import unicodedata
+from pathlib import Path
+from typing import TextIO
+
+from lambdagent.errors import UsageError, finding
+
+
+class ReaderGoneError(Exception):
+    """Nobody reads our output any more, such as after ``| head -1``."""
+
+
+class Output:
+    """Standard output and standard error.
+
+    Attributes:
+        quiet: Say nothing but the answer.
+    """
+
+    def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
+        """Write to `out` and `err`; the process's own by default."""
+        self._out = _open(sys.stdout if out is None else out)
+        self._err = _open(sys.stderr if err is None else err)
+        self.quiet = False
+
+    def answer(self, text: str) -> None:
+        """Write `text` and a line break to stdout.
+
+        Raises:
+            ReaderGoneError: The pipe is closed.
+            UsageError: It cannot be written, such as on a full disk.
+        """
+        try:
+            _write(self._out, text)
+        except BrokenPipeError:
+            _discard(self._out)
+            raise ReaderGoneError from None
+        except OSError as error:
+            _discard(self._out)
+            reason = error.strerror or str(error)
+            raise UsageError(finding("U002", path="standard output", reason=reason)) from error
+
+    def note(self, text: str) -> None:
+        """Write `text` and a line break to stderr; nothing when quiet."""
+        if not self.quiet:
+            self.error(text)
+
+    def error(self, text: str) -> None:
+        """Write `text` and a line break to stderr; there is no one to tell where that fails."""
+        try:
+            _write(self._err, text)
+        except OSError:
+            _discard(self._err)
+
+
+def _open(stream: TextIO | None) -> TextIO:
+    """Return `stream`; where the process was started without it, one that takes everything."""
+    return stream or Path(os.devnull).open("w", encoding="utf-8")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    shown = _visible(text) if stream.isatty() else text
+    stream.write(f"{_encodable(shown, stream.encoding or 'utf-8')}\n")
+    stream.flush()
+
+
+def _visible(text: str) -> str:
+    """Return `text` without characters that would steer a terminal."""
+    return "".join(c if c in "\n\t" or unicodedata.category(c) != "Cc" else "�" for c in text)
+
+
+def _encodable(text: str, encoding: str) -> str:
+    return text.encode(encoding, "replace").decode(encoding)
+
+
+def _discard(stream: TextIO) -> None:
+    """Keep the interpreter from complaining about `stream` when it flushes at exit."""
+    try:
+        descriptor = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(descriptor, stream.fileno())
+    except (OSError, ValueError):
+        return
+
+
+def write_file(path: Path, text: str) -> None:
+    """Replace the file at `path` by `text`, whole or not at all; a device or a pipe is written to.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path = path.resolve()  # the file that a link points to, not the link
+    if path.exists() and not path.is_file():
+        path.write_text(text, encoding="utf-8", errors="replace")
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text(text, encoding="utf-8", errors="replace")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,148 @@
+"""The macro trace: one record for each model call, tool call, route and terminate of a run.
+
+Source: specification 15.3 and 15.8; semantics.md §4.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import attrs
+
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.exchange import Exchange
+from lambdagent.machine.state import Event, Path
+from lambdagent.machine.text import asked_text, text_of_value
+
+_EFFECTS = {"llm", "tool"}
+
+
+@attrs.frozen
+class TraceRecord:
+    """One line of the trace.
+
+    Attributes:
+        step: Number, from 0.
+        kind: ``llm tool route terminate``.
+        term: Name as people know it, such as ``think`` or ``Tool:search``.
+        started_s: Seconds from the start of the run; None where nothing was waited for.
+        elapsed_s: Seconds until the answer.
+        tokens: Model tokens read and written, as the provider counted; None if it did not.
+        notes: Remarks: failed checks of a guard, reasons of a predicate.
+    """
+
+    step: int
+    kind: str
+    term: str
+    input: str
+    output: str
+    started_s: float | None = None
+    elapsed_s: float = 0.0
+    tokens: tuple[int, int] | None = None
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, object]:
+        """Return the record as in specification 15.8."""
+        row: dict[str, object] = {
+            "step": self.step,
+            "term": self.term,
+            "kind": self.kind,
+            "duration_ms": round(self.elapsed_s * 1000),
+            "input": self.input,
+            "output": self.output,
+        }
+        if self.tokens is not None:
+            row["tokens"] = {"input": self.tokens[0], "output": self.tokens[1]}
+        if self.notes:
+            row["notes"] = list(self.notes)
+        return row
+
+
+def macro_trace(
+    events: Iterable[Event], exchanges: Mapping[Path, Exchange]
+) -> tuple[TraceRecord, ...]:
+    """Return the records of a run in canonical order, whatever its schedule was.
+
+    Args:
+        events: Macro events of the machine.
+        exchanges: Answered requests by key.
+    """
+    records: list[TraceRecord] = []
+    for event in sorted(events, key=lambda event: event.key):
+        if event.kind in {"guard", "note"}:
+            _annotate(records, event)
+        else:
+            exchange = exchanges.get((*event.key[:-1], event.started))
+            records.append(_record(len(records), event, exchange))
+    return tuple(records)
+
+
+def watcher(
+    show: Callable[[TraceRecord], None],
+) -> Callable[[Event, Mapping[Path, Exchange]], None]:
+    """Return what turns events into records, as they happen, and gives them to `show`."""
+    shown = 0
+
+    def watch(event: Event, exchanges: Mapping[Path, Exchange]) -> None:
+        nonlocal shown
+        if event.kind in {"guard", "note"}:
+            return
+        show(_record(shown, event, exchanges.get((*event.key[:-1], event.started))))
+        shown += 1
+
+    return watch
+
+
+def _annotate(records: list[TraceRecord], event: Event) -> None:
+    if not records:
+        return
+    left = event.started
+    note = f"{event.name}: {event.value}"
+    if event.kind == "guard":
+        note = f"guard: not valid, {left} retries left" if left else "guard: not valid, fallback"
+    records[-1] = attrs.evolve(records[-1], notes=(*records[-1].notes, note))
+
+
+def _record(step: int, event: Event, exchange: Exchange | None) -> TraceRecord:
+    if event.kind == "route":
+        return TraceRecord(step, event.kind, event.name, "", f"selected: {_selected(event)}")
+    output = text_of_value(event.value)
+    if event.kind not in _EFFECTS or exchange is None:
+        return TraceRecord(step, event.kind, event.name, output, output)
+    return TraceRecord(
+        step,
+        event.kind,
+        event.name,
+        asked_text(exchange.site, exchange.argument),
+        text_of_value(_shown(exchange.answer)),
+        exchange.started_s,
+        exchange.elapsed_s,
+        tokens_of(exchange.answer),
+    )
+
+
+def _selected(event: Event) -> str:
+    _, labels, index, _ = event.value
+    name = str(labels[index])
+    return "(other)" if name == "_" else name.removeprefix("call ")
+
+
+def _shown(answer: Data) -> Data:
+    return answer["text"] if isinstance(answer, Record) and "text" in answer else answer
+
+
+def tokens_of(answer: Data) -> tuple[int, int] | None:
+    """Return the tokens that a model's answer took, input and output, if it says so."""
+    usage = answer.get("usage") if isinstance(answer, Record) else None
+    match usage:
+        case Record():
+            read, written = usage.get("input"), usage.get("output")
+            if isinstance(read, int) and isinstance(written, int):
+                return read, written
+    return None
+
+
+def total_tokens(records: Sequence[TraceRecord]) -> int | None:
+    """Return the tokens of all model calls; None if some provider did not count."""
+    counted = [record.tokens for record in records if record.kind == "llm"]
+    if not counted or None in counted:
+        return None
+    return sum(sum(tokens) for tokens in counted if tokens is not None)

@@ -1,0 +1,46 @@
+"""The macro trace as lines of text (specification 15.3)."""
+
+import json
+from collections.abc import Sequence
+
+from lambdagent.trace.macro import TraceRecord, total_tokens
+
+_SHOWN = 60
+_RULE = "─" * 40
+_BASE_CASE = "selected: terminate"
+
+
+def render(records: Sequence[TraceRecord], elapsed_s: float) -> str:
+    """Return one β-line a record, and the total."""
+    return "\n".join([*map(render_record, records), _RULE, render_total(records, elapsed_s)])
+
+
+def render_record(record: TraceRecord) -> str:
+    """Return the β-line of one record, and a line for each note."""
+    head = f"β[{record.step}]".ljust(6) + record.term.ljust(14) + f"({record.elapsed_s:.1f}s)  "
+    notes = "".join(f"\n      ↳ {note}" for note in record.notes)
+    return head + _body(record) + notes
+
+
+def _body(record: TraceRecord) -> str:
+    match record.kind:
+        case "route":
+            return f"→ {record.output}{' (λx.x)' if record.output == _BASE_CASE else ''}"
+        case "terminate":
+            return "→ (identity: base case reached)"
+        case "tool":
+            return f"→ {_quoted(record.output)}"
+    return f"{_quoted(record.input)} → {_quoted(record.output)}"
+
+
+def _quoted(text: str) -> str:
+    text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def render_total(records: Sequence[TraceRecord], elapsed_s: float) -> str:
+    """Return the line of totals: records printed, seconds, tokens where they are known."""
+    tokens = total_tokens(records)
+    counted = "" if tokens is None else f", ~{tokens} tokens"
+    reductions = "β-reduction" if len(records) == 1 else "β-reductions"
+    return f"Total: {len(records)} {reductions}, {elapsed_s:.1f}s{counted}"

@@ -1,0 +1,111 @@
+"""Where commands write, and what never gets there."""
+
+import io
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from lambdagent.cli.output import Output, ReaderGoneError, write_file
+from lambdagent.errors import UsageError
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Broken(io.StringIO):
+    """A stream that cannot be written."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__()
+        self.error = error
+
+    def write(self, _text: str) -> int:
+        raise self.error
+
+
+HOSTILE = "a\x1b[31mred\x1b]0;title\x07\r\x08\x9bb\tc\nd\x00"
+
+
+def test_control_characters_do_not_reach_a_terminal():
+    out, err = Terminal(), Terminal()
+    output = Output(out, err)
+    output.answer(HOSTILE)
+    output.error(HOSTILE)
+    expected = "a�[31mred�]0;title����b\tc\nd�\n"
+    assert out.getvalue() == err.getvalue() == expected
+
+
+def test_a_pipe_gets_the_answer_as_it_is():
+    out = io.StringIO()
+    Output(out, io.StringIO()).answer(HOSTILE)
+    assert out.getvalue() == f"{HOSTILE}\n"
+
+
+def test_half_a_surrogate_pair_is_replaced():
+    out = io.StringIO()
+    Output(out, io.StringIO()).answer("a\ud800b")
+    assert out.getvalue() == "a?b\n"
+
+
+def test_characters_that_the_stream_cannot_encode_are_replaced():
+    raw = io.BytesIO()
+    output = Output(io.TextIOWrapper(raw, encoding="ascii"), io.StringIO())
+    output.answer("β = 1")
+    assert raw.getvalue() == b"? = 1\n"
+
+
+def test_quiet_silences_notes_but_no_errors():
+    err = io.StringIO()
+    output = Output(io.StringIO(), err)
+    output.quiet = True
+    output.note("note")
+    output.error("error")
+    assert err.getvalue() == "error\n"
+
+
+def test_a_reader_that_has_left_ends_the_command():
+    with pytest.raises(ReaderGoneError):
+        Output(Broken(BrokenPipeError()), io.StringIO()).answer("x")
+
+
+def test_a_full_disk_is_told():
+    full = OSError(28, "No space left on device")
+    with pytest.raises(UsageError, match=r"`standard output` cannot be written: No space left"):
+        Output(Broken(full), io.StringIO()).answer("x")
+
+
+@pytest.mark.parametrize("error", [BrokenPipeError(), OSError(28, "No space left on device")])
+def test_errors_that_nobody_can_be_told_are_dropped(error: OSError):
+    Output(io.StringIO(), Broken(error)).error("x")
+
+
+def test_write_file_replaces_the_whole_file(tmp_path: Path):
+    path = tmp_path / "answer.txt"
+    path.write_text("a longer text than the new one")
+    write_file(path, "β\ud800\n")
+    assert path.read_bytes() == "β?\n".encode()
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_write_file_leaves_no_rest_behind_when_it_fails(tmp_path: Path):
+    with pytest.raises(OSError, match="directory"):
+        write_file(tmp_path / "nowhere" / "answer.txt", "x")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_write_file_writes_into_a_pipe(tmp_path: Path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_file(path, "x\n")
+        assert os.read(reader, 100) == b"x\n"
+    finally:
+        os.close(reader)
+    assert stat.S_ISFIFO(path.stat().st_mode)
