@@ -1,0 +1,48 @@
+"""Each folder is one behaviour: an agent, an input, and what every engine must make of it."""
+
+from pathlib import Path
+
+import pytest
+
+from lambdagent.api.compiling import compile_term, from_config
+from lambdagent.api.running import Session
+from lambdagent.errors import LambdagentError
+
+ROOT = Path(__file__).parent
+FOLDERS = sorted(path.name for path in ROOT.iterdir() if (path / "agent.yml").exists())
+MEMORIES = {"memory": {"name": "Ada"}}
+
+
+def outcome(folder: Path, memory: dict[str, str] | None) -> tuple[str, str]:
+    """Run the agent of `folder`; return its result and its trace without times."""
+    agent = from_config(folder / "agent.yml", tools=tools(folder), memory_store=memory)
+    session = Session(compile_term(agent), clock=lambda: 1_000.0)
+    try:
+        result = session.run((folder / "input.txt").read_text(encoding="utf-8"))
+    except LambdagentError as error:
+        return f"{type(error).__name__}: {error}", "\n".join(map(line, error.trace))
+    counters = " ".join(f"{kind}={count}" for kind, count in result.counters.items())
+    return result.text, "\n".join([*map(line, result.trace), counters])
+
+
+def tools(folder: Path):
+    uses_tools = "upper" in (folder / "agent.yml").read_text(encoding="utf-8")
+    return {"upper": lambda text: text.upper()} if uses_tools else None
+
+
+def line(record) -> str:
+    notes = "".join(f" [{note}]" for note in record.notes)
+    return f"{record.step} {record.kind} {record.term}: {record.input!r} -> {record.output!r}{notes}"
+
+
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_machine_does_what_the_folder_says(name, golden):
+    result, trace = outcome(ROOT / name, MEMORIES.get(name))
+    golden(ROOT / name / "result.txt", result)
+    golden(ROOT / name / "trace.txt", trace)
+
+
+def test_there_is_a_folder_for_every_type_of_agent():
+    texts = [(ROOT / name / "agent.yml").read_text(encoding="utf-8") for name in FOLDERS]
+    for kind in ("simple", "chain", "router", "parallel", "react"):
+        assert any(text.startswith(f"type: {kind}") for text in texts)

@@ -1,0 +1,273 @@
+"""Each construct behaves as semantics.md §8 says: calls, order and answers, one form after another."""
+
+import pytest
+
+from lambdagent.ir import surface
+from lambdagent.ir.alpha import alpha_equal
+from lambdagent.ir.core import Lam, Var
+from lambdagent.ir.surface import (
+    Compose,
+    Concat,
+    ConversationLam,
+    Fst,
+    Guard,
+    If,
+    Loop,
+    Pair,
+    Par,
+    Route,
+    Snd,
+    Tool,
+)
+from tests.desugar.calls import ask, compiled
+
+WRITER, EDITOR, JUDGE = surface.Lam("writer"), surface.Lam("editor"), surface.Lam("judge")
+
+
+# --- model calls -----------------------------------------------------------------------------------
+
+
+def test_a_model_call_asks_once():
+    ran = ask(surface.Lam("writer", "Write."), "a poem", ["roses"])
+    assert ran.value == "roses"
+    assert ran.messages == [[("system", "Write."), ("user", "a poem")]]
+
+
+@pytest.mark.parametrize(
+    ("parser", "reply", "value"),
+    [("text", "7", "7"), ("json", "[1]", (1,)), ("number", "7 pages", 7), ("boolean", "yes", True)],
+)
+def test_an_output_parser_makes_a_value(parser, reply, value):
+    assert ask(surface.Lam("writer", output_parser=parser), "x", [reply]).value == value
+
+
+def test_an_answer_that_its_parser_refuses_is_a_validation_error():
+    ran = ask(surface.Lam("writer", output_parser="number"), "x", ["no idea"])
+    assert ran.error["kind"] == "ValidationError"
+
+
+def test_a_conversation_reaches_the_next_call():
+    agent = ConversationLam("writer", "Write.")
+    first = ask(agent, "one", ["1"])
+    second = ask(agent, "two", ["2"], first.store)
+    third = ask(agent, "three", ["3"], second.store)
+    assert third.messages == [
+        [
+            ("system", "Write."),
+            ("user", "one"),
+            ("assistant", "1"),
+            ("user", "two"),
+            ("assistant", "2"),
+            ("user", "three"),
+        ]
+    ]
+
+
+def test_an_agent_that_stands_twice_has_one_conversation():
+    agent = ConversationLam("writer")
+    ran = ask(Compose(agent, agent), "one", ["two", "three"])
+    assert ran.messages[1] == [("user", "one"), ("assistant", "two"), ("user", "two")]
+
+
+def test_two_agents_of_one_name_have_two_conversations():
+    ran = ask(Compose(ConversationLam("w", "A"), ConversationLam("w", "B")), "1", ["2", "3"])
+    assert ran.messages[1] == [("system", "B"), ("user", "2")]
+    assert ran.sites == ["llm:w", "llm:w#2"]
+
+
+def test_old_turns_become_a_summary():
+    agent = ConversationLam("writer", recent_turns=1)
+    ran = ask(Compose(agent, agent, agent), "first question", ["second", "third", "fourth"])
+    summary, *recent = ran.messages[2]
+    assert summary[0] == "system"
+    assert "first question" in summary[1]
+    assert recent == [("user", "second"), ("assistant", "third"), ("user", "third")]
+
+
+def test_a_conversation_may_have_answers_that_are_json_objects():
+    agent = ConversationLam("writer", output_parser="json")
+    ran = ask(Compose(agent, agent), "x", ['{"a": 1}', "[2]"])
+    assert ran.value == (2,)
+    assert ran.messages[1][:2] == [("user", "x"), ("assistant", '{"a": 1}')]
+
+
+# --- tools -----------------------------------------------------------------------------------------
+
+
+def test_a_tool_asks_the_world():
+    assert ask(Tool("search"), "x", ["found"]).asked == [("tool:search", "x")]
+
+
+def test_terminate_is_the_identity_whatever_it_is_given():
+    for tool in (Tool("terminate"), Tool("terminate", lambda x: 1 / 0), Tool("terminate", command="rm")):
+        assert alpha_equal(compiled(tool).term, Lam(Var(0)))
+        assert ask(tool, "x", []).value == "x"
+
+
+# --- composition -----------------------------------------------------------------------------------
+
+
+def test_stages_run_in_order():
+    ran = ask(WRITER >> EDITOR, "x", ["draft", "text"])
+    assert ran.asked == [("llm:writer", "x"), ("llm:editor", "draft")]
+    assert ran.value == "text"
+
+
+def test_a_pair_runs_left_before_right_on_the_same_input():
+    ran = ask(Pair(WRITER, EDITOR), "x", ["l", "r"])
+    assert ran.asked == [("llm:writer", "x"), ("llm:editor", "x")]
+    assert ran.value == ("l", "r")
+    assert ask(Pair(WRITER, EDITOR) >> Fst(), "x", ["l", "r"]).value == "l"
+    assert ask(Pair(WRITER, EDITOR) >> Snd(), "x", ["l", "r"]).value == "r"
+
+
+def test_branches_run_on_the_same_input():
+    ran = ask(Par(WRITER, EDITOR, JUDGE), "x", lambda site, _: site)
+    assert ran.value == ("llm:writer", "llm:editor", "llm:judge")
+    assert {text for _, text in ran.asked} == {"x"}
+    assert ask(WRITER | EDITOR, "x", ["a", "b"]).value == ("a", "b")
+    assert ask(Par(WRITER), "x", ["a"]).value == "a"
+
+
+def test_concat_joins_answers_with_blank_lines():
+    assert ask(Par(WRITER, EDITOR) >> Concat(), "x", ["a", "b"]).value == "a\n\nb"
+
+
+# --- conditions ------------------------------------------------------------------------------------
+
+
+def test_a_condition_is_an_expression_or_an_agent():
+    assert ask(If("len(x) > 2", WRITER, EDITOR), "long", ["w"]).sites == ["llm:writer"]
+    assert ask(If("len(x) > 2", WRITER, EDITOR), "x", ["e"]).sites == ["llm:editor"]
+    judge = surface.Lam("judge", output_parser="boolean")
+    assert ask(If(judge, WRITER, EDITOR), "x", ["no", "e"]).sites == ["llm:judge", "llm:editor"]
+    assert ask(If("x == 'b'", WRITER), "a", []).value == "a"
+
+
+def test_a_condition_that_cannot_be_evaluated_is_false():
+    assert ask(If("x['missing'] > 1", WRITER, EDITOR), "x", ["e"]).sites == ["llm:editor"]
+
+
+# --- loops -----------------------------------------------------------------------------------------
+
+
+def test_a_loop_ends_when_its_condition_holds():
+    ran = ask(Loop(WRITER, "x == 'good'", 5), "x", ["bad", "good"])
+    assert ran.value == "good"
+    assert ran.asked == [("llm:writer", "x"), ("llm:writer", "bad")]
+
+
+def test_a_loop_answers_with_its_last_result_after_its_bound():
+    ran = ask(Loop(WRITER, "False", 3), "x", ["1", "2", "3"])
+    assert (ran.value, len(ran.asked)) == ("3", 3)
+
+
+def test_a_loop_may_fail_after_its_bound():
+    ran = ask(Loop(WRITER, "False", 2, on_exhausted="error"), "x", ["1", "2"])
+    assert (ran.error["kind"], ran.error["data"]) == ("MaxTurns", "2")
+    assert ask(Loop(WRITER, "step == 1", 2, on_exhausted="error"), "x", ["1", "2"]).value == "2"
+
+
+def test_a_loop_counts_its_steps_from_0():
+    assert len(ask(Loop(WRITER, "step == 0", 5), "x", ["1"]).asked) == 1
+    assert len(ask(Loop(WRITER, "step >= 2", 5), "x", ["1", "2", "3"]).asked) == 3
+
+
+def test_an_agent_can_be_the_condition_of_a_loop():
+    judge = surface.Lam("judge", output_parser="boolean")
+    ran = ask(Loop(WRITER, judge, 3), "x", ["draft", "no", "text", "yes"])
+    assert ran.value == "text"
+    assert [text for site, text in ran.asked if site == "llm:judge"] == ['["draft", 0]', '["text", 1]']
+
+
+# --- routes ----------------------------------------------------------------------------------------
+
+ROUTES = {"poem": WRITER, "essay": EDITOR}
+
+
+def test_a_route_gives_the_input_to_the_agent_of_its_label():
+    ran = ask(Route(JUDGE, ROUTES), "x", ["Essay.", "text"])
+    assert ran.asked == [("llm:judge", "x"), ("llm:editor", "x")]
+
+
+def test_a_route_takes_its_default_for_every_other_label():
+    ran = ask(Route(JUDGE, ROUTES, surface.Lam("other")), "x", ["novel", "text"])
+    assert ran.asked == [("llm:judge", "x"), ("llm:other", "x")]
+
+
+def test_a_route_without_default_fails_with_the_label():
+    ran = ask(Route(JUDGE, ROUTES), "x", ["novel"])
+    assert (ran.error["kind"], ran.error["data"]) == ("RouteError", "novel")
+
+
+def test_a_classifier_is_told_its_labels():
+    ran = ask(Route(JUDGE, ROUTES), "x", ["poem", "text"])
+    assert "poem, essay" in ran.messages[0][0][1]
+
+
+def test_a_classifier_may_be_any_agent():
+    ran = ask(Route(Tool("classify"), ROUTES), "x", ["poem", "text"])
+    assert ran.asked == [("tool:classify", "x"), ("llm:writer", "x")]
+
+
+# --- guards ----------------------------------------------------------------------------------------
+
+
+def test_a_guard_tries_again_until_its_check_holds():
+    ran = ask(Guard(WRITER, "x == 'good'", 3), "x", ["bad", "bad", "good"])
+    assert ran.value == "good"
+    assert {text for _, text in ran.asked} == {"x"}
+
+
+@pytest.mark.parametrize(
+    ("fallback", "value"), [("last", "bad2"), ("empty", ""), ("sorry", "sorry")]
+)
+def test_a_guard_uses_its_fallback_after_the_last_retry(fallback, value):
+    ran = ask(Guard(WRITER, "x == 'good'", 1, fallback), "x", ["bad1", "bad2"])
+    assert ran.value == value
+
+
+def test_a_guard_without_fallback_fails():
+    ran = ask(Guard(WRITER, "x == 'good'", 1), "x", ["bad1", "bad2"])
+    assert (ran.error["kind"], ran.error["data"]) == ("ValidationError", "bad2")
+    assert "x == 'good'" in ran.error["message"]
+
+
+def test_a_guard_may_ask_an_agent():
+    judge = surface.Lam("judge", output_parser="boolean")
+    ran = ask(Guard(WRITER, judge, 1), "x", ["bad", "no", "good", "yes"])
+    assert ran.value == "good"
+
+
+def test_a_guard_whose_check_cannot_be_evaluated_fails():
+    ran = ask(Guard(WRITER, "x > 3", 0), "x", ["text"])
+    assert ran.error["kind"] == "ValidationError"
+
+
+# --- whole programs --------------------------------------------------------------------------------
+
+
+def test_equal_terms_give_programs_of_equal_digest():
+    def build() -> surface.Term:
+        judge = surface.Lam("judge", output_parser="boolean")
+        return Guard(Route(ConversationLam("c"), {"a": Par(WRITER, EDITOR)}), judge, 2, "last")
+
+    assert compiled(build()).digest() == compiled(build()).digest()
+
+
+def test_a_changed_prompt_or_bound_changes_the_digest():
+    first = compiled(Loop(surface.Lam("w", "p"), "False", 3)).digest()
+    assert compiled(Loop(surface.Lam("w", "q"), "False", 3)).digest() != first
+    assert compiled(Loop(surface.Lam("w", "p"), "False", 4)).digest() != first
+    assert compiled(Loop(surface.Lam("w", "p"), "True", 3)).digest() != first
+
+
+def test_a_function_is_no_part_of_the_digest():
+    assert compiled(Tool("t", lambda x: x)).digest() == compiled(Tool("t", lambda x: x + 1)).digest()
+
+
+def test_an_agent_may_be_nested_10_000_deep():
+    agent: surface.Term = Tool("t")
+    for _ in range(10_000):
+        agent = If("True", agent)
+    assert ask(agent, "x", ["answer"]).value == "answer"

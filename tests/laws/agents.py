@@ -1,0 +1,172 @@
+"""Random surface agents, and an oracle that answers their models and tools.
+
+Agents take any input. Their names are drawn from a counter, so two agents never share a site.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from hypothesis import strategies as st
+
+from lambdagent.desugar.passes import desugar
+from lambdagent.frontend.expression import parse_expression
+from lambdagent.ir import surface
+from lambdagent.ir.data import Data, Record, thaw
+from lambdagent.ir.program import Program
+from lambdagent.machine.link import link
+from lambdagent.machine.state import Failure
+from tests.laws.observe import Answer, Oracle, Path, Seen, _hash, observe
+
+EXPRESSIONS = ("True", "False", "len(str(x)) < 12", "'b' in x", "x == 'yes'", "x > 3", "1 / 0 == x")
+LOOP_EXPRESSIONS = (*EXPRESSIONS, "step >= 1")
+ROUTES = ("a", "b", "c")
+REPLIES = (
+    "a",
+    "b.",
+    "Final words",
+    "yes",
+    "no",
+    '{"tool": "search", "args": {"q": "x"}}',
+    '{"tool": "look", "args": "here"}',
+    '{"tool": "terminate", "args": "the end"}',
+    '{"tool": "unknown", "args": 1}',
+    "[1, 2]",
+    "42 apples",
+)
+
+
+def compiled(term: surface.Term) -> Program:
+    return desugar(term, parse_expression)
+
+
+def answers(seed: int) -> Oracle:
+    """Answer by content: models with one of `REPLIES`, tools with text, records or failures."""
+
+    def oracle(_key: Path, site: str, argument: Data) -> Answer:
+        kind, _, name = site.partition(":")
+        number = _hash(seed, name.partition("#")[0], thaw(argument))
+        if kind == "now":
+            return 1000.0 + number % 7
+        if kind == "tool":
+            made: list[Answer] = ["found", Record(n=number % 9), (1, "two"), Failure("ToolError", "x")]
+            return made[number % 4]
+        return Record(text=REPLIES[number % len(REPLIES)])
+
+    return oracle
+
+
+def run_agent(term: surface.Term, value: Data, seed: int) -> Seen:
+    return observe(link(compiled(term)), value, answers(seed))
+
+
+class AgentMaker:
+    """Draws agents."""
+
+    def __init__(self, draw: Callable[[st.SearchStrategy[Any]], Any]) -> None:
+        self._draw = draw
+        self._made = 0
+        self._forms: list[Callable[[int], surface.Term]] = [
+            self._compose,
+            self._if,
+            self._loop,
+            self._par,
+            self._pair,
+            self._route,
+            self._guard,
+            self._memory,
+            self._react,
+        ]
+
+    def name(self, stem: str) -> str:
+        self._made += 1
+        return f"{stem}{self._made}"
+
+    def agent(self, depth: int = 3) -> surface.Term:
+        if depth <= 1:
+            return self._leaf()
+        form = self._draw(st.sampled_from([lambda _: self._leaf(), *self._forms]))
+        return form(depth - 1)
+
+    def lam(self, parser: str = "text") -> surface.Lam:
+        kind = self._draw(st.sampled_from([surface.Lam, surface.ConversationLam]))
+        return kind(self.name("writer"), "prompt", output_parser=parser)
+
+    def tool(self, name: str | None = None) -> surface.Tool:
+        return surface.Tool(name or self.name("tool"))
+
+    def _leaf(self) -> surface.Term:
+        made = self._draw(st.sampled_from(["lam", "lam", "tool", "id", "terminate", "parsed"]))
+        match made:
+            case "tool":
+                return self.tool()
+            case "id":
+                return surface.Compose()
+            case "terminate":
+                return self.tool("terminate")
+            case "parsed":
+                return self.lam(self._draw(st.sampled_from(["json", "number"])))
+        return self.lam()
+
+    def test(self, expressions: tuple[str, ...] = EXPRESSIONS) -> str | surface.Term:
+        if self._draw(st.integers(0, 3)) == 0:
+            return self.lam("boolean")
+        return self._draw(st.sampled_from(expressions))
+
+    def small(self) -> int:
+        return self._draw(st.integers(1, 4))
+
+    def _compose(self, depth: int) -> surface.Term:
+        count = self._draw(st.integers(0, 3))
+        return surface.Compose(*(self.agent(depth) for _ in range(count)))
+
+    def _if(self, depth: int) -> surface.Term:
+        return surface.If(self.test(), self.agent(depth), self.agent(depth))
+
+    def _loop(self, depth: int) -> surface.Term:
+        exhausted = self._draw(st.sampled_from(["last", "error"]))
+        body = self.agent(depth)
+        return surface.Loop(body, self.test(LOOP_EXPRESSIONS), self.small(), on_exhausted=exhausted)
+
+    def _par(self, depth: int) -> surface.Term:
+        branches = [self.agent(depth) for _ in range(self._draw(st.integers(1, 3)))]
+        par = surface.Par(*branches)
+        return par >> surface.Concat() if self._draw(st.booleans()) else par
+
+    def _pair(self, depth: int) -> surface.Term:
+        pair = surface.Pair(self.agent(depth), self.agent(depth))
+        after = self._draw(st.sampled_from([surface.Fst(), surface.Snd(), None]))
+        return pair if after is None else pair >> after
+
+    def _route(self, depth: int) -> surface.Term:
+        routes = {label: self.agent(depth) for label in ROUTES[: self.small() - 1]}
+        default = self.agent(depth) if self._draw(st.booleans()) else None
+        return surface.Route(self.lam(), routes or {"a": self.lam()}, default)
+
+    def _guard(self, depth: int) -> surface.Term:
+        fallback = self._draw(st.sampled_from(["error", "empty", "last", "some text"]))
+        retry = self._draw(st.integers(0, 4))
+        return surface.Guard(self.agent(depth), self.test(), retry, fallback)
+
+    def _memory(self, depth: int) -> surface.Term:
+        size = self._draw(st.integers(0, 3))
+        return surface.Memory(self.agent(depth), self.name("memory"), size=size, ttl_s=3)
+
+    def _react(self, _depth: int) -> surface.Term:
+        tools = [self.tool("search"), self.tool("look"), self.tool("terminate")]
+        step = surface.ReActStep(
+            self.name("react"),
+            think=self.lam(),
+            tools=tools[: self.small()],
+            observation_enabled=self._draw(st.booleans()),
+            early_stop=self._draw(st.sampled_from([None, "turn >= 2", "'found' in observation"])),
+        )
+        exhausted = self._draw(st.sampled_from(["last", "error"]))
+        return surface.Loop(step, max_steps=self.small(), on_exhausted=exhausted)
+
+
+@st.composite
+def agents(draw: Any, count: int = 1, depth: int = 3) -> Any:
+    """One agent, or a tuple of several without common names."""
+    maker = AgentMaker(draw)
+    made = tuple(maker.agent(depth) for _ in range(count))
+    return made[0] if count == 1 else made
