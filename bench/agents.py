@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable
 from typing import Any
 
@@ -115,7 +114,7 @@ class Generated:
         self.left -= 1
         if self.left <= 0:
             return '{"tool": "terminate", "args": "done"}'
-        return json.dumps({"tool": self.tool, "args": f"item {self.left}"})
+        return f'{{"tool": "{self.tool}", "args": "item {self.left}"}}'
 
     def chat(self, _call: ModelCall) -> Reply:
         return Reply(self.text())
