@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import yaml
 
 from bench.agents import CONFIGURATIONS, REACT, SIMPLE, program_of, term_of
@@ -12,12 +14,19 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _FILES = 300
 
 
-def _per_call(work: object, times: int) -> float:
-    def loop() -> None:
-        for _ in range(times):
-            work()  # type: ignore[operator]
+def _side_by_side(times: int, *works: Callable[[], object]) -> list[float]:
+    """Return seconds of each of `works`, measured by turns, so that all meet the same noise."""
 
-    return best_of(_REPEATS, loop) / times
+    def repeated(work: Callable[[], object]) -> Callable[[], None]:
+        def loop() -> None:
+            for _ in range(times):
+                work()
+
+        return loop
+
+    loops = [repeated(work) for work in works]
+    rounds = [[best_of(1, loop) for loop in loops] for _ in range(_REPEATS)]
+    return [min(taken) / times for taken in zip(*rounds, strict=True)]
 
 
 def rows() -> list[Row]:
@@ -25,10 +34,12 @@ def rows() -> list[Row]:
     found = []
     for name, text_of in CONFIGURATIONS.items():
         text = text_of()
-        times = max(1, 100_000 // len(text))
-        load = _per_call(lambda text=text: yaml.load(text, _LOADER), times)
-        term = _per_call(lambda text=text: term_of(text), times)
-        core = _per_call(lambda text=text: program_of(text), times)
+        load, term, core = _side_by_side(
+            max(1, 100_000 // len(text)),
+            lambda text=text: yaml.load(text, _LOADER),
+            lambda text=text: term_of(text),
+            lambda text=text: program_of(text),
+        )
         baseline = f"C loader {load * 1e3:.3f} ms"
         for stage, seconds in (("term", term), ("core", core)):
             value, ratio = f"{seconds * 1e3:.3f} ms", f"{seconds / load:.2f}"
@@ -39,8 +50,12 @@ def rows() -> list[Row]:
 def _many(name: str, text: str) -> Row:
     """Check small files of different text one after another, as lint does."""
     texts = [text.replace("agentId: ", f"agentId: n{i}-", 1) for i in range(_FILES)]
-    ours = best_of(_REPEATS, lambda: [term_of(each) for each in texts]) / _FILES
-    load = best_of(_REPEATS, lambda: [yaml.load(each, _LOADER) for each in texts]) / _FILES
+    load, ours = _side_by_side(
+        1,
+        lambda: [yaml.load(each, _LOADER) for each in texts],
+        lambda: [term_of(each) for each in texts],
+    )
+    load, ours = load / _FILES, ours / _FILES
     return Row(
         f"small files, {name}",
         f"{1 / ours:,.0f} files/s",

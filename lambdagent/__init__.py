@@ -1,10 +1,10 @@
 """lambdagent: agents as λ-terms that you can run, stop, trace and understand.
 
-The names below are loaded when they are first used, so that the import is quick.
+The public names are loaded when they are first used, so that the import is quick; `__init__.pyi`
+says what they are.
 """
 
 from importlib import import_module
-from typing import Any
 
 __version__ = "0.1.0"
 
@@ -50,7 +50,8 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME_OF)  # noqa: PLE0605 - the table above is the one list of public names
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name):
+    """Load a public name."""
     module = _HOME_OF.get(name)
     if module is None:
         what = f"module 'lambdagent' has no attribute {name!r}"
@@ -58,5 +59,6 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"lambdagent.{module}"), name)
 
 
-def __dir__() -> list[str]:
+def __dir__():
+    """Return the public names."""
     return [*__all__, "__version__"]

@@ -196,3 +196,15 @@ def test_each_field_is_documented():
     fields = set(import_module("lambdagent.frontend.schema").FIELDS)
     assert fields
     assert fields - set(re.findall(r"`([\w.\[\]-]+)`", page("yaml.md"))) == set()
+
+
+def test_the_stub_of_the_package_says_where_each_public_name_is():
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text(encoding="utf-8"))
+    told = {
+        alias.asname: f"{node.module}.{alias.name}"
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    package = import_module("lambdagent")
+    assert told == {name: f"lambdagent.{home}.{name}" for name, home in package._HOME_OF.items()}

@@ -286,7 +286,7 @@ class Handlers:
             case "llm":
                 return self._model_handler(site)
             case "tool":
-                return ToolSiteHandler(_tool(site), site.timeout_s or 0.0)
+                return ToolSiteHandler(_tool(site), _limit_s(site))
             case "now":
                 return InstantHandler(lambda _: self._clock())
         return StoreHandler(site, registry.lookup(site.binding or ""))
@@ -301,10 +301,14 @@ class Handlers:
         return ModelHandler(model, adapted(model.provider, registry.lookup(bound)))
 
 
+def _limit_s(site: Site) -> float:
+    return float("inf") if site.timeout_s is None else site.timeout_s
+
+
 def _tool(site: Site) -> ToolHandler:
     name, command = str(site.static["name"]), site.static["command"]
     if isinstance(command, str):
-        return ShellTool(name, command, site.timeout_s or 0.0)
+        return ShellTool(name, command, _limit_s(site))
     if site.binding is None:
         raise EffectError(finding("S202", name=name))
     return PythonTool(name, registry.lookup(site.binding))

@@ -130,31 +130,36 @@ def append_memory(static: Record) -> StoreFunction:
 
     def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
         exchange, answer, now = argument[1][1], argument[1][2], argument[2]
-        rows = [row for row in _entries(cell, static) if _lives(row, now, ttl)]
+        known = _entries(cell, static)
+        rows = [row for row in known if _lives(row, now, ttl)]
         entry = Record(
             key=cut(text_of_value(exchange), _KEY_LENGTH),
             value=cut(text_of_value(answer), _VALUE_LENGTH),
             time=project(now),
         )
-        rows = _remembered(rows, entry)
+        # Numbers go on where everything has expired: a join tells by them what is fresh.
+        rows = _remembered(rows, entry, 1 + _newest(known))
         return None, (OPAQUE, tuple(rows[-size:] if size else ()))
 
     return run
 
 
-def _remembered(rows: list[Record], entry: Record) -> list[Record]:
-    number = 1 + max((_number(row["number"]) for row in rows), default=0)
+def _newest(rows: list[Record]) -> int:
+    return max((_number(row["number"]) for row in rows), default=0)
+
+
+def _remembered(rows: list[Record], entry: Record, number: int) -> list[Record]:
     kept = [row for row in rows if row["key"] != entry["key"]]
     return [*kept, Record(entry, number=number)]
 
 
 def merge_memory(base: Cell, left: Cell, right: Cell) -> Cell:
     """Return `left` with the entries that `right` has and `base` has not."""
-    known = max((_number(row["number"]) for row in _rows(base)), default=0)
+    known = _newest(_rows(base))
     merged = _rows(left)
     for row in _rows(right):
         if _number(row["number"]) > known:
-            merged = _remembered(merged, row)
+            merged = _remembered(merged, row, 1 + _newest(merged))
     return (OPAQUE, tuple(merged))
 
 

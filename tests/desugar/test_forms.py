@@ -266,6 +266,7 @@ def test_a_function_is_no_part_of_the_digest():
     assert compiled(Tool("t", lambda x: x)).digest() == compiled(Tool("t", lambda x: x + 1)).digest()
 
 
+@pytest.mark.slow
 def test_an_agent_may_be_nested_10_000_deep():
     agent: surface.Term = Tool("t")
     for _ in range(10_000):

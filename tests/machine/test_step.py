@@ -39,6 +39,7 @@ def frames(kont: tuple) -> int:
 # --- depth ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_recursion_that_is_no_tail_call_may_be_100_000_deep():
     count = Lam(Lam(prim("succ", App(Var(1, "self"), Var(0, "q")))))
     assert value_of(App(fix(100_000, count, Lam(Lit(0))), INPUT)) == 100_000

@@ -1,0 +1,100 @@
+"""Ctrl-C and limits in real processes: the end comes, and takes the tools along.
+
+Every tool holds a pipe open for as long as any process of its group lives. The tests send their
+signal when the tool has said so through the pipe, and read on until all of them are dead.
+"""
+
+import contextlib
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import attrs
+import pytest
+
+from tests.cli.command import PATIENCE_S, Command, environment
+
+POLITE = "echo $$ >&3; sleep 1000 & sleep 1000"
+STUBBORN = f"trap '' TERM INT; {POLITE}; sleep 1000"
+
+
+@attrs.define
+class Lifeline:
+    """The reading end of the pipe that a tool holds open."""
+
+    path: Path
+    descriptor: int
+    leader: int | None = None
+
+    def wait_for_the_tool(self) -> None:
+        """Return when the tool has started."""
+        self.leader = int(self._read(select.POLLIN) or 0)
+        assert self.leader, "the tool did not start"
+
+    def wait_for_the_end(self) -> None:
+        """Return when no process of the tool lives."""
+        assert self._read(select.POLLHUP) == b"", "the tool still lives"
+
+    def _read(self, event: int) -> bytes | None:
+        poller = select.poll()  # unlike `select`, it waits for the first writer too
+        poller.register(self.descriptor, event)
+        return os.read(self.descriptor, 100) if poller.poll(PATIENCE_S * 1000) else None
+
+
+@pytest.fixture
+def lifeline(tmp_path: Path) -> Iterator[Lifeline]:
+    path = tmp_path / "lifeline"
+    os.mkfifo(path)
+    line = Lifeline(path, os.open(path, os.O_RDONLY | os.O_NONBLOCK))
+    yield line
+    if line.leader is not None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(line.leader, signal.SIGKILL)
+    os.close(line.descriptor)
+
+
+def start(command: Command, script: str, *options: str) -> subprocess.Popen[bytes]:
+    tool = f"wc=exec 3>lifeline; {script}"
+    argv = ["run", "react.yml", "x", "--tool", tool, *options]
+    return subprocess.Popen(
+        [sys.executable, "-m", "lambdagent", *argv],
+        cwd=command.folder,
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+
+
+@pytest.mark.parametrize("script", [POLITE, STUBBORN], ids=["polite", "stubborn"])
+def test_ctrl_c_ends_the_run_and_its_tool(command: Command, lifeline: Lifeline, script: str):
+    with start(command, script, "--trace") as process:
+        try:
+            lifeline.wait_for_the_tool()
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    assert (process.returncode, out) == (130, b"")
+    assert err.decode() == "interrupted\n"
+    lifeline.wait_for_the_end()
+
+
+@pytest.mark.parametrize("option", ["--timeout", "--tool-timeout"])
+def test_a_limit_ends_a_tool_that_wants_to_live(
+    command: Command, lifeline: Lifeline, option: str
+):
+    with start(command, STUBBORN, option, "0.5") as process:
+        try:
+            lifeline.wait_for_the_tool()
+            out, err = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    expected = (1, b"") if option == "--timeout" else (0, b"done\n")
+    assert (process.returncode, out) == expected
+    assert b"Traceback" not in err
+    lifeline.wait_for_the_end()

@@ -1,0 +1,54 @@
+"""What the README shows runs as shown."""
+
+import io
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from lambdagent.api.compiling import parse_config
+from lambdagent.cli.main import main
+from lambdagent.cli.output import Output
+from lambdagent.source import Source
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+
+
+def commands() -> list[list[str]]:
+    """The commands that need no key: those on the examples."""
+    lines = [line.partition("#")[0] for block in blocks("sh") for line in block.splitlines()]
+    found = [line[line.index("lambdagent ") :] for line in lines if "lambdagent " in line]
+    return [shlex.split(line)[1:] for line in found if "examples/" in line]
+
+
+@pytest.fixture(autouse=True)
+def at_the_root(monkeypatch):
+    monkeypatch.chdir(ROOT)
+
+
+def test_the_readme_shows_commands_that_need_no_key():
+    assert len(commands()) >= 4
+
+
+@pytest.mark.parametrize("argv", commands(), ids=" ".join)
+def test_a_command_of_the_readme_succeeds(argv):
+    out, err = io.StringIO(), io.StringIO()
+    assert main(argv, Output(out, err)) == 0, err.getvalue()
+    assert out.getvalue().strip()
+
+
+def test_the_agent_file_of_the_readme_compiles():
+    (text,) = blocks("yaml")
+    assert parse_config(Source("calculator.yml", text), {}).data["react"]["maxSteps"] == 6
+
+
+def test_the_python_of_the_readme_runs(capsys):
+    first = blocks("python")[0]
+    exec(compile(first, "README.md", "exec"), {})
+    assert "Hello" in capsys.readouterr().out
