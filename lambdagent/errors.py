@@ -20,17 +20,14 @@ Every error carries `Diagnostic`s. Texts stand in one table keyed by code.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
-
-import attrs
+from typing import Any, NamedTuple
 
 from lambdagent.source import Source, Span
 
 _SHOWN = 80
 
 
-@attrs.frozen
-class Text:
+class Text(NamedTuple):
     """The words of one code; ``{…}`` are filled in."""
 
     what: str
@@ -199,8 +196,7 @@ MESSAGES: dict[str, Text] = {
 }
 
 
-@attrs.frozen
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding: what is wrong, where, why, and how to fix it.
 
     Attributes:

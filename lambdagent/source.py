@@ -4,13 +4,12 @@ In: the text of one file. Out: `Span`s that name a place, and excerpts with a ca
 Lines and columns count from 1, columns in characters.
 """
 
-import attrs
+from typing import NamedTuple
 
 _WIDTH = 100
 
 
-@attrs.frozen
-class Span:
+class Span(NamedTuple):
     """A stretch of a file: from (line, column) up to, not including, (end_line, end_column)."""
 
     line: int
@@ -19,12 +18,15 @@ class Span:
     end_column: int
 
 
-@attrs.frozen
-class Source:
+class Source(NamedTuple):
     """The text of one file, and the name that people know it by."""
 
     name: str
-    text: str = attrs.field(repr=False)
+    text: str
+
+    def __repr__(self) -> str:
+        """Return the name alone: the text may be long, and it may hold what is not for logs."""
+        return f"Source({self.name!r})"
 
     def line(self, number: int) -> str:
         """Return line `number` without its line break; empty past the end."""

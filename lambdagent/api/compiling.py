@@ -10,6 +10,7 @@ from typing import Any
 import attrs
 
 from lambdagent.desugar.passes import desugar
+from lambdagent.effects.collector import relaxed
 from lambdagent.errors import ConfigError, NoSuchFileError, SchemaError, finding
 from lambdagent.frontend.build import build_term
 from lambdagent.frontend.check import Config, check_config
@@ -115,11 +116,11 @@ def from_config(path: str | Path, **overrides: Any) -> Term:
     Args:
         path: A YAML file.
         **overrides: ``model``: name of the model, for every agent of the file. ``temperature``,
-            ``max_tokens``: for every agent. ``max_steps``: bound of each ReAct loop. ``tools``:
-            Python functions, or `Tool`s, by name; every ReAct agent may use them. ``memory_store``:
-            a dict with what the agent remembers from the start, or a `MemoryStore`. ``providers``:
-            provider objects by the name of the provider that they replace. ``tool_timeout_s``:
-            longest wait for one tool call, in seconds.
+            ``max_tokens``: for every agent. ``max_steps``: bound of every ReAct loop. ``tools``:
+            Python functions, or `Tool`s, by name; every ReAct agent may use them.
+            ``memory_store``: a dict with what the agent remembers from the start, or a
+            `MemoryStore`. ``providers``: provider objects by the name of the provider that they
+            replace. ``tool_timeout_s``: longest wait for one tool call, in seconds.
 
     Raises:
         NoSuchFileError: There is no such file.
@@ -128,6 +129,7 @@ def from_config(path: str | Path, **overrides: Any) -> Term:
     return compile_file(path, **overrides).term
 
 
+@relaxed()
 def compile_file(path: str | Path, **overrides: Any) -> Compiled:
     """Compile an agent file, with the overrides of `from_config`.
 
@@ -199,6 +201,7 @@ def _tool(name: str, implementation: Callable[..., object] | Tool) -> Tool:
     return Tool(name, implementation, description=doc.partition("\n")[0])
 
 
+@relaxed()
 def compile_term(term: Term, name: str = "agent") -> Program:
     """Return the core program that `term` means. Deterministic, without effect.
 

@@ -301,6 +301,5 @@ def _effect_finding(error: Record, message: str) -> Any:
     if isinstance(data, Record) and "code" in data:
         code = str(data["code"])
         found = finding("R001", message=str(data["what"]), site=error["site"])
-        return attrs.evolve(found, code=code, why=str(data["why"]), fix=str(data["fix"]))
+        return found._replace(code=code, why=str(data["why"]), fix=str(data["fix"]))
     return finding("R001", message=message, site=error["site"])
-

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
@@ -26,6 +25,7 @@ COMMANDS = {
 
 INTERNAL, INTERRUPTED, READER_GONE = 70, 130, 141
 _WRONG_USAGE = 2
+_WIDTH = 90
 
 
 def entry() -> NoReturn:
@@ -47,7 +47,7 @@ def main(argv: Sequence[str], out: Output | None = None) -> int:
         return _dispatch(list(argv[before:]), out)
     except LambdagentError as error:
         if with_traceback:
-            out.error(traceback.format_exc())
+            out.error(_traceback())
         out.error(str(error))
         return error.exit_code
     except KeyboardInterrupt:
@@ -57,10 +57,16 @@ def main(argv: Sequence[str], out: Output | None = None) -> int:
         return READER_GONE
     except Exception as error:  # noqa: BLE001 - the last one who can tell
         if with_traceback:
-            out.error(traceback.format_exc())
+            out.error(_traceback())
         out.error(f"internal error: {type(error).__name__}: {error}")
         out.error("fix: please report this, with the output of --traceback")
         return INTERNAL
+
+
+def _traceback() -> str:
+    """Return how the current error arose; what formats it is loaded for that alone."""
+    text: str = import_module("traceback").format_exc()
+    return text
 
 
 def _dispatch(argv: list[str], out: Output) -> int:
@@ -92,11 +98,18 @@ def _top(argv: list[str], out: Output) -> int:
     return 2
 
 
+def _help(prog: str) -> argparse.HelpFormatter:
+    """Return what lays out the help: its own look for the width would load four modules more."""
+    return argparse.HelpFormatter(prog, width=_WIDTH)
+
+
 class _Parser(argparse.ArgumentParser):
     """The options of one command; it writes where the command does."""
 
     def __init__(self, name: str, help_text: str, out: Output) -> None:
-        super().__init__(prog=name, description=help_text, allow_abbrev=False)
+        super().__init__(
+            prog=name, description=help_text, allow_abbrev=False, formatter_class=_help
+        )
         self._output = out
         self.add_argument(
             "--traceback", action="store_true", help="show where in the program an error arose"

@@ -2,8 +2,8 @@
 
     If(c, f, g)   λx. if (c x) (f x) (g x)
 
-A condition is a host predicate compiled from an expression, or an agent that answers true or
-false.
+A condition is a host predicate compiled from an expression, or an agent whose answer a host site
+reads as true or false.
 """
 
 from lambdagent.desugar.notation import app, close, closed, if_, lam

@@ -67,10 +67,10 @@ class _Lowering:
         return self.done[id(term)]
 
     def test(self, condition: str | surface.Term, wanted: str, names: tuple[str, ...]) -> Term:
-        """Return a condition: a host predicate, or an agent that is lowered already."""
+        """Return a condition: a host predicate, or an agent whose answer is read as a truth."""
         if isinstance(condition, str):
             return self.table.predicate(wanted, condition, names)
-        return self.of(condition)
+        return lower_compose([self.of(condition), self.table.add("truth", wanted)])
 
     def compose(self, term: surface.Compose) -> Term:
         return lower_compose([self.of(stage) for stage in term.stages])

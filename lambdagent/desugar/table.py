@@ -11,6 +11,9 @@ from lambdagent.ir.sites import Site
 ParseExpression = Callable[[str, Collection[str]], Data]
 
 
+_NOTHING = Record()
+
+
 class SiteTable:
     """Collects the sites of one program and gives each a name of its own."""
 
@@ -36,7 +39,7 @@ class SiteTable:
             number += 1
             name = f"{plain}#{number}"
         self._numbers[plain] = number
-        self.sites[name] = Site(name, kind, static or Record(), **more)
+        self.sites[name] = Site(name, kind, _NOTHING if static is None else static, **more)
         return Prim("site", (name,))
 
     def cell(self, kind: str, wanted: str) -> str:

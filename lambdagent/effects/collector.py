@@ -1,4 +1,4 @@
-"""The garbage collector during a run.
+"""The garbage collector while much is made that lives: during a run, and while compiling.
 
 A machine makes many small tuples that live as long as a deep continuation does; with the usual
 threshold the collector walks them over and over (on fib by Z that is half of the time). Tuples of

@@ -45,6 +45,7 @@ class Crew:
         # All below is guarded by this lock.
         self._change = threading.Condition()
         self._leader = 0
+        self._moving = False  # whether the leader is at the execution
         self._own: Flight | None = None
         self._wakes_s = 0.0
         self._over = False
@@ -96,7 +97,7 @@ class Crew:
         self._workers.wake()
         with self._change:
             self._leader += 1
-            while not self._over and self._own is None:
+            while self._moving:
                 self._change.wait(_POLL_S)
 
     # --- on the leader's thread ------------------------------------------------------------------
@@ -104,6 +105,7 @@ class Crew:
     def _lead(self, number: int, begin: Callable[[], list[Flight]]) -> None:
         error: BaseException | None = None
         try:
+            self._take_over(number)
             flights = begin()
             while not self._execution.finished:
                 if len(flights) == 1 and not self._under_way:
@@ -117,22 +119,28 @@ class Crew:
             error = caught
         with self._change:
             self._over = True
+            self._moving = False
             self._error = error
             self._change.notify_all()
+
+    def _take_over(self, number: int) -> None:
+        with self._change:
+            if self._leader != number:
+                raise _ReplacedError
+            self._own = None
+            self._moving = True
 
     def _answer(self, number: int, flight: Flight) -> None:
         """Answer the only request that is under way."""
         with self._change:
-            if self._leader != number:
+            self._moving = False
+            if self._leader != number:  # dismissed
                 raise _ReplacedError
             self._own = flight
             if flight.expires_s < self._wakes_s:
                 self._change.notify_all()
         result = _outcome(self._handlers.of(flight.request.site).answer, flight.request)
-        with self._change:
-            if self._leader != number:
-                raise _ReplacedError
-            self._own = None
+        self._take_over(number)
         self._execution.complete(flight.request, result(), self._clock.now())
 
     def _wait_for_workers(self, flights: list[Flight]) -> None:

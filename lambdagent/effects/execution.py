@@ -18,6 +18,8 @@ from lambdagent.machine.step import requests, resume, run, runnable, start
 
 Watch = Callable[[Event, Mapping[Path, Exchange]], None]
 
+_ENDED = frozenset({Halt, Fail})
+
 # Transitions between two looks at the clock.
 SLICE = 200_000
 
@@ -52,7 +54,7 @@ class Execution:
     @property
     def finished(self) -> bool:
         """Whether the root thread has halted or failed."""
-        return isinstance(self.machine.root.state, Halt | Fail)
+        return type(self.machine.root.state) in _ENDED
 
     @property
     def can_move(self) -> bool:

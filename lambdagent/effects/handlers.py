@@ -42,7 +42,7 @@ _KEY_LENGTH = 60
 _VALUE_LENGTH = 200
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Request:
     """What a thread of the machine asks the world.
 

@@ -20,6 +20,7 @@ import re
 import warnings
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import TypeAlias
 
 import attrs
@@ -126,10 +127,16 @@ def parse_expression(text: str, names: Collection[str]) -> Data:
     if not text.strip():
         what = "the expression is empty"
         raise ExpressionError(what, 1)
+    return _rows(text, frozenset(names))
+
+
+# A file's expressions are parsed when it is checked and again when it is desugared.
+@lru_cache(maxsize=512)
+def _rows(text: str, names: frozenset[str]) -> Data:
     body, shift = _parse(text)
     translator = _Translator(text, shift, names)
     translator.check_depth(body)
-    return translator.row(body, frozenset(names))
+    return translator.row(body, names)
 
 
 def _parse(text: str) -> tuple[ast.expr, int]:
@@ -177,11 +184,11 @@ def _offset(text: str, line: int, column: int) -> int:
     return start + max(column, 0)
 
 
-@attrs.frozen
+@attrs.frozen(eq=False, repr=False)
 class _Translator:
     text: str
     shift: int
-    names: Collection[str]
+    names: frozenset[str]
 
     def column(self, node: ast.AST) -> int:
         """Return the column of `node`; Python counts bytes of UTF-8 in the text it was given."""

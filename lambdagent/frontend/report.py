@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import attrs
-
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.frontend.kinds import Block
 from lambdagent.frontend.nodes import MAX_FINDINGS, Node, Scalar, kind_of, path_text, span_of
@@ -54,7 +52,7 @@ class Reporter:
             known = ", ".join(block.fields)
             why = f"`{block.name}` has the keys {known}"
             fix = "remove it, or begin its name with `x-` if it is a note of your own"
-            self.findings[-1] = attrs.evolve(self.findings[-1], why=why, fix=fix)
+            self.findings[-1] = self.findings[-1]._replace(why=why, fix=fix)
             return None
         field = (path, key.text if meant in present else meant)
         self.report("S102", key, field, key=key.text, known="", hint=f"write `{meant}`")

@@ -7,7 +7,7 @@ import json
 
 from lambdagent.ir.codec import encode_term
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
-from lambdagent.ir.data import Data, thaw
+from lambdagent.ir.data import Data, Record, thaw
 
 
 def alpha_equal(left: Term, right: Term, *, labels: bool = True) -> bool:
@@ -53,6 +53,8 @@ def same_data(a: object, b: object) -> bool:
         return False
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(same_data, a, b))
+    if isinstance(a, Record) and isinstance(b, Record):
+        return a.keys() == b.keys() and all(same_data(a[key], b[key]) for key in a)
     if isinstance(a, float):
         return repr(a) == repr(b)
     return a == b

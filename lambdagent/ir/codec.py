@@ -22,7 +22,7 @@ from lambdagent.ir.core import (
     Var,
     arity,
 )
-from lambdagent.ir.data import Data
+from lambdagent.ir.data import Data, Record
 from lambdagent.ir.walk import nodes
 
 Row = tuple[Data, ...]
@@ -91,6 +91,8 @@ def _typed(value: object) -> tuple[object, ...]:
     """Return a key under which 1, 1.0 and True, or 0.0 and -0.0, differ."""
     if isinstance(value, tuple):
         return (tuple, *map(_typed, value))
+    if isinstance(value, Record):
+        return (Record, *((key, _typed(value[key])) for key in sorted(value)))
     if isinstance(value, float):
         return (float, repr(value))
     return (type(value), value)

@@ -121,6 +121,8 @@ def arity(prim: Prim) -> int:
 
 
 def _params_fit(name: str, params: tuple[Data, ...]) -> bool:
+    if any(isinstance(param, bool) for param in params):
+        return False
     match name, params:
         case (("fix" | "guard"), (int(n),)):
             return n >= 0

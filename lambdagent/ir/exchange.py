@@ -8,7 +8,7 @@ from lambdagent.ir.data import Data
 from lambdagent.ir.sites import Site
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Exchange:
     """A request and its answer.
 

@@ -41,7 +41,7 @@ class PatternError(ValueError):
     """A pattern that is malformed, or that could take too long."""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class _Char:
     """One character of a class; `item` is the parser's node."""
 
@@ -50,7 +50,7 @@ class _Char:
     weight: int
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class _Repeat:
     body: "_Node"
     least: int
@@ -59,17 +59,17 @@ class _Repeat:
     """Whether `re` scans it without a test at each place: a greedy dot before a fixed letter."""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class _Choice:
     branches: "tuple[_Node, ...]"
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class _Sequence:
     items: "tuple[_Node, ...]"
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class _Place:
     """Something of width 0: a position, or a look around when `body` is set."""
 
@@ -82,7 +82,7 @@ _Follow: TypeAlias = tuple[_Char, ...] | None
 """The characters that may come next; None when unknown. Empty at the end of the pattern."""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Pattern:
     """A compiled pattern with what is needed to bound its work."""
 

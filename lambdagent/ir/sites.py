@@ -33,6 +33,7 @@ KINDS: dict[str, SiteClass] = {
     "next": "host",
     "thought": "host",
     "concat": "host",
+    "truth": "host",
     "fail": "control",
 }
 

@@ -54,7 +54,7 @@ def encode_machine(linked: Linked, machine: Machine) -> Record:
     threads = [_thread_row(table, machine.threads[path]) for path in sorted(machine.threads)]
     return Record(
         format=FORMAT,
-        program=linked.program.digest(),
+        program=linked.digest,
         rows=tuple(table.rows),
         threads=tuple(threads),
         counters=machine.counters,
@@ -193,7 +193,7 @@ def _decode(linked: Linked, data: Any) -> Machine:
     if data["format"] != FORMAT:
         what = f"format {data['format']!r} is not {FORMAT}"
         raise ValueError(what)
-    if data["program"] != linked.program.digest():
+    if data["program"] != linked.digest:
         what = "it belongs to another program"
         raise ValueError(what)
     items: list[Any] = []

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.machine.answers import text_of
-from lambdagent.machine.decoders import decode_label
+from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
 from lambdagent.machine.state import CONS, NIL_VALUE, PAIR, TAGGED, Value
 from lambdagent.machine.text import TRANSCRIPT, text_of_data, text_of_value
@@ -156,6 +156,20 @@ def concat(_static: Record) -> HostFunction:
     return lambda value: "\n\n".join(map(text_of_value, tuple_items(value)))
 
 
+def truth(_static: Record) -> HostFunction:
+    """Decode an answer to true or false; one that is neither counts as false, with a note."""
+
+    def run(value: Value) -> Value:
+        if isinstance(value, bool):
+            return value
+        try:
+            return decode_output("boolean", text_of_value(value))
+        except DecodeError as error:
+            return Noted(value=False, note=str(error))
+
+    return run
+
+
 def _strings(data: Data) -> tuple[str, ...]:
     return tuple(item for item in data if isinstance(item, str)) if isinstance(data, tuple) else ()
 
@@ -168,4 +182,5 @@ HOSTS: Mapping[str, Callable[[Record], HostFunction]] = {
     "next": next_view,
     "thought": thought,
     "concat": concat,
+    "truth": truth,
 }

@@ -9,6 +9,7 @@ state. Code is a tuple: opcode, id, operands.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 
 import attrs
 
@@ -59,6 +60,11 @@ class Linked:
     codes: tuple[Code, ...]
     rows: tuple[Data, ...]
     sites: Mapping[str, LinkedSite]
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of the program."""
+        return self.program.digest()
 
 
 def link(program: Program) -> Linked:

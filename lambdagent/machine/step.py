@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from bisect import insort
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any
 
 from lambdagent.ir.core import Unit
-from lambdagent.ir.data import Data
+from lambdagent.ir.data import Data, Record
 from lambdagent.machine.answers import decode_answer, error_record, throw
 from lambdagent.machine.link import Linked, LinkedSite
 from lambdagent.machine.rules import APPLY, RETURN, Misfit
@@ -68,6 +69,8 @@ def start(linked: Linked, value: Data | Unit, store: Store | None = None) -> Mac
 
 def runnable(machine: Machine) -> list[Path]:
     """Return the paths of the threads that can move, lowest first."""
+    if len(machine.threads) == 1:
+        return [()] if type(machine.threads[()].state) in _MOVING else []
     return sorted(path for path, t in machine.threads.items() if type(t.state) in _MOVING)
 
 
@@ -76,9 +79,9 @@ def requests(machine: Machine) -> list[tuple[Path, Suspend]]:
     found = [
         ((*path, thread.clock), thread.state)
         for path, thread in machine.threads.items()
-        if isinstance(thread.state, Suspend)
+        if type(thread.state) is Suspend
     ]
-    return sorted(found, key=lambda request: request[0])
+    return sorted(found, key=itemgetter(0)) if len(found) > 1 else found
 
 
 def step(
@@ -192,7 +195,7 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
     state: Any = thread.state
     control, focus = (state.control, state.env) if type(state) is Eval else (None, state.value)
     kont = state.kont
-    fun = value = pending = None
+    fun = value = pending = spec = None
     args: Any = ()
     beta = 0
     try:
@@ -330,6 +333,7 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                     continue
             else:
                 # f v
+                spec = None
                 if type(fun) is not tuple:
                     raise Misfit  # noqa: TRY301 - one way out of the loop for every rule
                 op = fun[0]
@@ -381,7 +385,7 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
             control, focus, kont, kind = spec[6](spec[5], args, kont)
             counts[kind] += 1
     except Misfit:
-        state = _stuck(fun, value, (*path, clock))
+        state = throw(_stuck(fun, value, spec, args, (*path, clock)), kont)
         return [Thread(path, clock, store, state)], done
     finally:
         counts[BETA] += beta
@@ -398,9 +402,13 @@ def _leave(linked_site: LinkedSite, value: Any, kont: Any, key: Path) -> ThreadS
     return throw(error_record(failure, site.name, key), kont)
 
 
-def _stuck(fun: Any, value: Any, key: Path) -> Fail:
-    what = f"{_shape(fun)} applied to {_shape(value)}"
-    return Fail(error_record(Failure("Stuck", what), "", key))
+def _stuck(fun: Any, value: Any, spec: Any, args: Sequence[Any], key: Path) -> Record:
+    """Return the error of ``spec args``, or else ``fun value``, which no rule fits."""
+    if spec is None:
+        what = f"{_shape(fun)} applied to {_shape(value)}"
+    else:
+        what = f"{spec[3]} applied to {', '.join(map(_shape, args))}"
+    return error_record(Failure("Stuck", what), "", key)
 
 
 def _shape(value: Any) -> str:

@@ -38,8 +38,8 @@ def list_value(items: Iterable[Value]) -> Value:
 
 
 def list_items(value: Value) -> Iterator[Value]:
-    """Yield the items of a list value."""
-    while value[0] == CONS:
+    """Yield the items of a list value; of an improper one, those before its end."""
+    while type(value) is tuple and value[0] == CONS:
         yield value[1]
         value = value[2]
 

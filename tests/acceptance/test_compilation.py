@@ -37,7 +37,9 @@ def test_t01_simple_compiles_to_a_lam(tmp_path: Path):
 
 
 def test_t01_without_conversation_it_is_a_plain_lam(tmp_path: Path):
-    text = agents.SIMPLE + "model: {provider: scripted, conversation: false, script: {replies: []}}"
+    text = (
+        agents.SIMPLE + "model: {provider: scripted, conversation: false, script: {replies: []}}"
+    )
     path = tmp_path / "agent.yml"
     path.write_text(text.replace("replies: []", "replies: [a]"))
     term = from_config(path)
@@ -99,7 +101,7 @@ def test_t06_memory_is_the_outermost_term(tmp_path: Path, kind: str):
 @pytest.mark.parametrize("kind", agents.TYPES)
 def test_t07_a_validator_gives_a_guard(tmp_path: Path, kind: str):
     guards = {"validator": "len(x) < 1000", "retry": 1}
-    found = [term for term in subterms(compiled(tmp_path, kind, guard=guards))]
+    found = subterms(compiled(tmp_path, kind, guard=guards))
     assert any(isinstance(t, Guard) and t.validator == "len(x) < 1000" for t in found)
 
 

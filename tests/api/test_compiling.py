@@ -42,7 +42,11 @@ model: {provider: openai, name: m, temperature: 0.1, maxTokens: 7}
 router:
   classifier: {prompt: "Say a or b.", model: {temperature: 0.9}}
   routes:
-    a: {type: react, systemPrompt: p, react: {maxSteps: 3, toolTimeout: 4}, mcp: {localTools: [terminate]}}
+    a:
+      type: react
+      systemPrompt: p
+      react: {maxSteps: 3, toolTimeout: 4}
+      mcp: {localTools: [terminate]}
     b: {type: chain, chain: {steps: [{prompt: q}, {type: react, systemPrompt: p}]}}
 """
 
@@ -191,9 +195,7 @@ def test_memory_store_as_a_dict_is_what_is_remembered_from_the_start(face: Face)
     )
     assert isinstance(term, Memory)
     face.ask(term, "x")
-    assert model.asked == [
-        "[Memory Context]\n- city: Rome\n- stops: [1, 2]\n\n[Current Input]\nx"
-    ]
+    assert model.asked == ["[Memory Context]\n- city: Rome\n- stops: [1, 2]\n\n[Current Input]\nx"]
 
 
 def test_memory_store_as_an_object_replaces_the_strategy():

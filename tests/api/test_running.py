@@ -40,9 +40,14 @@ from tests.effects.agents import MODEL, Face, Speaker, call, face, react, say, s
 __all__ = ["face"]
 
 
-def texts(spoken: ModelCall) -> list[tuple[str, str]]:
+def texts(call: ModelCall) -> list[tuple[str, str]]:
     """Return the messages of a call as pairs of role and text."""
-    return [(message.role, message.text) for message in spoken.messages]
+    return [(message.role, message.text) for message in call.messages]
+
+
+def spoken(call: ModelCall) -> list[tuple[str, str]]:
+    """Return those messages that are no instructions."""
+    return [(role, text) for role, text in texts(call) if role != "system"]
 
 
 def simple(provider: object, **more: Any) -> Term:
@@ -65,8 +70,8 @@ def test_one_tool_call_and_an_answer_are_two_model_calls(face: Face):
     assert len(model.calls) == 2
     assert [record.kind for record in result.trace].count("llm") == 2
     asked = [("user", "1+1?"), ("assistant", call("add", "1+1"))]
-    assert texts(model.calls[0])[1:] == asked[:1]
-    assert texts(model.calls[1])[1:] == [*asked, ("user", "Observation from add: 2")]
+    assert spoken(model.calls[0]) == asked[:1]
+    assert spoken(model.calls[1]) == [*asked, ("user", "Observation from add: 2")]
 
 
 def test_an_answer_without_a_tool_call_is_one_model_call(face: Face):
@@ -89,7 +94,7 @@ def test_a_second_question_to_a_react_agent_is_sent_with_the_first_run_before_it
     agent = react(model, {"add": lambda _: "2"})
     assert (agent("1+1?"), agent("And 1+2?")) == ("2", "3")
     assert model.asked == ["1+1?", "Observation from add: 2", "And 1+2?"]
-    assert texts(model.calls[2])[1:] == [
+    assert spoken(model.calls[2]) == [
         ("user", "1+1?"),
         ("assistant", call("add", "1+1")),
         ("user", "Observation from add: 2"),
@@ -241,7 +246,9 @@ def test_a_broken_memory_store_fails_the_run_and_is_named(face: Face):
 
 def test_a_result_tells_answer_trace_counters_and_tokens(face: Face):
     reply = {"text": "hi", "usage": {"input": 5, "output": 2}}
-    model = Model(provider="scripted", script=Record(replies=(Record(reply, usage=Record(reply["usage"])),)))
+    model = Model(
+        provider="scripted", script=Record(replies=(Record(reply, usage=Record(reply["usage"])),))
+    )
     result = face.ask(Lam("a", "p", model), "x")
     assert (result.value, result.text, result.engine) == ("hi", "hi", "cek")
     assert result.tokens == 7
@@ -322,7 +329,11 @@ def test_a_loop_that_may_not_be_exhausted_fails(face: Face):
 
 
 def test_a_script_that_is_used_up_is_told_with_its_agent(face: Face):
-    agent = lam("a", "only") >> If("False", Compose(), lam("b", "also")) >> Loop(lam("c", "x"), "False", 2)
+    agent = (
+        lam("a", "only")
+        >> If("False", Compose(), lam("b", "also"))
+        >> Loop(lam("c", "x"), "False", 2)
+    )
     error = fails(agent, EffectError, face)
     assert error.diagnostic.code == "E004"
     assert "llm:c" in error.diagnostic.what

@@ -85,9 +85,7 @@ def test_ctrl_c_ends_the_run_and_its_tool(command: Command, lifeline: Lifeline, 
 
 
 @pytest.mark.parametrize("option", ["--timeout", "--tool-timeout"])
-def test_a_limit_ends_a_tool_that_wants_to_live(
-    command: Command, lifeline: Lifeline, option: str
-):
+def test_a_limit_ends_a_tool_that_wants_to_live(command: Command, lifeline: Lifeline, option: str):
     with start(command, STUBBORN, option, "0.5") as process:
         try:
             lifeline.wait_for_the_tool()

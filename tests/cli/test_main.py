@@ -50,7 +50,9 @@ def test_help_is_as_written_down(
     golden(GOLDEN / f"help-{name or 'lambdagent'}.txt", done.out)
 
 
-@pytest.mark.parametrize("argv", [("version",), ("--version",), ("-V",), ("--traceback", "version")])
+@pytest.mark.parametrize(
+    "argv", [("version",), ("--version",), ("-V",), ("--traceback", "version")]
+)
 def test_the_version_is_told(command: Command, argv: tuple[str, ...]):
     done = command(*argv)
     assert (done.code, done.err) == (0, "")
@@ -88,7 +90,7 @@ def test_all_findings_are_told_with_excerpt_and_fix(
 def test_a_failing_run_is_told_as_written_down(
     command: Command, golden: Callable[[Path, str], None]
 ):
-    command.write("agent.yml", BROKEN.split("react:")[0].replace("react", "simple"))
+    command.write("agent.yml", BROKEN.split("react:", maxsplit=1)[0].replace("react", "simple"))
     text = (command.folder / "agent.yml").read_text()
     command.write("agent.yml", f'{text}guard: {{validator: "len(x) > 9", retry: 0}}\n')
     done = command("run", "agent.yml", "Hello", "--trace")
@@ -186,7 +188,9 @@ def test_shared_case(command: Command, case: dict[str, Any]):
         assert text in done.stdout.decode()
 
 
-@pytest.mark.parametrize("argv", [("compile", "simple.yml", "--format", "json"), ("run", "--help")])
+@pytest.mark.parametrize(
+    "argv", [("compile", "simple.yml", "--format", "json"), ("run", "--help")]
+)
 def test_a_reader_that_has_left_is_no_error(command: Command, argv: tuple[str, ...]):
     reader, writer = os.pipe()
     os.close(reader)

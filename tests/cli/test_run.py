@@ -15,7 +15,8 @@ USAGE = 2
 def scripted(*replies: str, more: str = "") -> str:
     """Return a simple agent that answers `replies`, with `more` fields."""
     script = json.dumps({"replies": replies})
-    return f"type: simple\nname: a\nsystemPrompt: p\nmodel: {{provider: scripted, script: {script}}}\n{more}"
+    model = f"{{provider: scripted, script: {script}}}"
+    return f"type: simple\nname: a\nsystemPrompt: p\nmodel: {model}\n{more}"
 
 
 def asked(text: str) -> str:
@@ -158,7 +159,8 @@ TRACE = """\
 β[0]  think         (0.0s)  "count" → "{\\"tool\\": \\"wc\\", \\"args\\": \\"f.txt\\"}"
 β[1]  route         (0.0s)  → selected: wc
 β[2]  Tool:wc       (0.0s)  → "3 f.txt"
-β[3]  think         (0.0s)  "Observation from wc: 3 f.txt" → "{\\"tool\\": \\"terminate\\", \\"args\\": \\"done\\"}"
+β[3]  think         (0.0s)  "Observation from wc: 3 f.txt" → \
+"{\\"tool\\": \\"terminate\\", \\"args\\": \\"done\\"}"
 β[4]  route         (0.0s)  → selected: terminate (λx.x)
 β[5]  terminate     (0.0s)  → (identity: base case reached)
 """
@@ -194,7 +196,9 @@ def test_the_total_tells_the_tokens_that_the_provider_counted(command: Command):
     assert done.err.endswith("s, ~10 tokens\n")
 
 
-@pytest.mark.parametrize(("value", "shown"), [("1", True), ("yes", True), ("0", False), ("", False)])
+@pytest.mark.parametrize(
+    ("value", "shown"), [("1", True), ("yes", True), ("0", False), ("", False)]
+)
 def test_lambdagent_trace_turns_the_trace_on(
     command: Command, monkeypatch: pytest.MonkeyPatch, value: str, shown: bool
 ):
@@ -459,7 +463,11 @@ def test_a_wrong_option_has_exit_code_2_and_names_itself(
     [
         ("LAMBDAGENT_TEMPERATURE", "warm", "`LAMBDAGENT_TEMPERATURE` must be a number, got warm"),
         ("LAMBDAGENT_TEMPERATURE", "3", "`temperature` must be a number from 0 to 2, got 3.0"),
-        ("LAMBDAGENT_MAX_TOKENS", "1.5", "`LAMBDAGENT_MAX_TOKENS` must be a whole number, got 1.5"),
+        (
+            "LAMBDAGENT_MAX_TOKENS",
+            "1.5",
+            "`LAMBDAGENT_MAX_TOKENS` must be a whole number, got 1.5",
+        ),
         ("LAMBDAGENT_MAX_TOKENS", "0", "`max_tokens` must be a whole number from 1, got 0"),
     ],
 )
@@ -473,8 +481,49 @@ def test_a_wrong_environment_variable_has_exit_code_2_and_is_named(
 
 
 def test_a_missing_key_names_the_variable_and_a_way_without(command: Command):
-    command.write("a.yml", SIMPLE.replace("scripted", "openai").split(", script")[0] + ", name: m}")
+    command.write(
+        "a.yml", SIMPLE.replace("scripted", "openai").split(", script")[0] + ", name: m}"
+    )
     done = command("run", "a.yml", "Hello")
     assert (done.code, done.out) == (1, "")
     assert "OPENAI_API_KEY" in done.err
     assert "provider: scripted" in done.err
+
+
+# --- faults of ours ------------------------------------------------------------------------------
+
+
+def test_a_handler_that_raises_what_nobody_expects_is_a_fault_of_ours(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+):
+    from lambdagent.effects.llm.scripted import Scripted
+
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    for name in ("chat", "achat"):
+        monkeypatch.setattr(Scripted, name, fail)
+    done = command("run", "simple.yml", "Hello")
+    assert (done.code, done.out) == (70, "")
+    assert done.err.startswith("internal error: ZeroDivisionError")
+    assert "Traceback" not in done.err
+
+
+def test_ctrl_c_during_a_run_has_exit_code_130(command: Command, monkeypatch: pytest.MonkeyPatch):
+    from lambdagent.effects.llm.scripted import Scripted
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Scripted, "chat", interrupt)
+    done = command("run", "simple.yml", "Hello")
+    assert (done.code, done.out, done.err) == (130, "", "interrupted\n")
+
+
+def test_the_trace_of_a_scripted_run_tells_no_key(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret-of-the-test")
+    done = command("run", "simple.yml", "Hello", "--trace", "--trace-file", "t.json", "--verbose")
+    kept = (command.folder / "t.json").read_text()
+    assert "sk-secret" not in done.out + done.err + kept

@@ -1,4 +1,4 @@
-"""Each construct behaves as semantics.md §8 says: calls, order and answers, one form after another."""
+"""Each construct behaves as semantics.md §8 says: calls, order and answers, form by form."""
 
 import pytest
 
@@ -24,7 +24,7 @@ from tests.desugar.calls import ask, compiled
 WRITER, EDITOR, JUDGE = surface.Lam("writer"), surface.Lam("editor"), surface.Lam("judge")
 
 
-# --- model calls -----------------------------------------------------------------------------------
+# --- model calls ---------------------------------------------------------------------------------
 
 
 def test_a_model_call_asks_once():
@@ -35,7 +35,12 @@ def test_a_model_call_asks_once():
 
 @pytest.mark.parametrize(
     ("parser", "reply", "value"),
-    [("text", "7", "7"), ("json", "[1]", (1,)), ("number", "7 pages", 7), ("boolean", "yes", True)],
+    [
+        ("text", "7", "7"),
+        ("json", "[1]", (1,)),
+        ("number", "7 pages", 7),
+        ("boolean", "yes", True),
+    ],
 )
 def test_an_output_parser_makes_a_value(parser, reply, value):
     assert ask(surface.Lam("writer", output_parser=parser), "x", [reply]).value == value
@@ -91,7 +96,7 @@ def test_a_conversation_may_have_answers_that_are_json_objects():
     assert ran.messages[1][:2] == [("user", "x"), ("assistant", '{"a": 1}')]
 
 
-# --- tools -----------------------------------------------------------------------------------------
+# --- tools ---------------------------------------------------------------------------------------
 
 
 def test_a_tool_asks_the_world():
@@ -99,12 +104,16 @@ def test_a_tool_asks_the_world():
 
 
 def test_terminate_is_the_identity_whatever_it_is_given():
-    for tool in (Tool("terminate"), Tool("terminate", lambda x: 1 / 0), Tool("terminate", command="rm")):
+    for tool in (
+        Tool("terminate"),
+        Tool("terminate", lambda x: 1 / 0),
+        Tool("terminate", command="rm"),
+    ):
         assert alpha_equal(compiled(tool).term, Lam(Var(0)))
         assert ask(tool, "x", []).value == "x"
 
 
-# --- composition -----------------------------------------------------------------------------------
+# --- composition ---------------------------------------------------------------------------------
 
 
 def test_stages_run_in_order():
@@ -133,7 +142,7 @@ def test_concat_joins_answers_with_blank_lines():
     assert ask(Par(WRITER, EDITOR) >> Concat(), "x", ["a", "b"]).value == "a\n\nb"
 
 
-# --- conditions ------------------------------------------------------------------------------------
+# --- conditions ----------------------------------------------------------------------------------
 
 
 def test_a_condition_is_an_expression_or_an_agent():
@@ -148,7 +157,7 @@ def test_a_condition_that_cannot_be_evaluated_is_false():
     assert ask(If("x['missing'] > 1", WRITER, EDITOR), "x", ["e"]).sites == ["llm:editor"]
 
 
-# --- loops -----------------------------------------------------------------------------------------
+# --- loops ---------------------------------------------------------------------------------------
 
 
 def test_a_loop_ends_when_its_condition_holds():
@@ -177,10 +186,13 @@ def test_an_agent_can_be_the_condition_of_a_loop():
     judge = surface.Lam("judge", output_parser="boolean")
     ran = ask(Loop(WRITER, judge, 3), "x", ["draft", "no", "text", "yes"])
     assert ran.value == "text"
-    assert [text for site, text in ran.asked if site == "llm:judge"] == ['["draft", 0]', '["text", 1]']
+    assert [text for site, text in ran.asked if site == "llm:judge"] == [
+        '["draft", 0]',
+        '["text", 1]',
+    ]
 
 
-# --- routes ----------------------------------------------------------------------------------------
+# --- routes --------------------------------------------------------------------------------------
 
 ROUTES = {"poem": WRITER, "essay": EDITOR}
 
@@ -210,7 +222,7 @@ def test_a_classifier_may_be_any_agent():
     assert ran.asked == [("tool:classify", "x"), ("llm:writer", "x")]
 
 
-# --- guards ----------------------------------------------------------------------------------------
+# --- guards --------------------------------------------------------------------------------------
 
 
 def test_a_guard_tries_again_until_its_check_holds():
@@ -244,7 +256,7 @@ def test_a_guard_whose_check_cannot_be_evaluated_fails():
     assert ran.error["kind"] == "ValidationError"
 
 
-# --- whole programs --------------------------------------------------------------------------------
+# --- whole programs ------------------------------------------------------------------------------
 
 
 def test_equal_terms_give_programs_of_equal_digest():
@@ -263,7 +275,9 @@ def test_a_changed_prompt_or_bound_changes_the_digest():
 
 
 def test_a_function_is_no_part_of_the_digest():
-    assert compiled(Tool("t", lambda x: x)).digest() == compiled(Tool("t", lambda x: x + 1)).digest()
+    assert (
+        compiled(Tool("t", lambda x: x)).digest() == compiled(Tool("t", lambda x: x + 1)).digest()
+    )
 
 
 @pytest.mark.slow
@@ -272,3 +286,10 @@ def test_an_agent_may_be_nested_10_000_deep():
     for _ in range(10_000):
         agent = If("True", agent)
     assert ask(agent, "x", ["answer"]).value == "answer"
+
+
+@pytest.mark.parametrize(("answer", "passes"), [("Yes.", True), ("No.", False), ("perhaps", False)])
+def test_the_answer_of_an_agent_that_checks_is_read_as_a_truth(answer, passes):
+    checker = surface.Lam("checker")
+    ran = ask(Guard(surface.Lam("w"), checker, fallback="refused"), "x", ["text", answer])
+    assert ran.value == ("text" if passes else "refused")

@@ -13,7 +13,9 @@ from tests.desugar.calls import ask
 TOOLS = (Tool("search", description="finds"), Tool("look"), Tool("terminate"))
 
 
-def react(steps: int = 5, *, think: surface.Lam | None = None, error: bool = False, **more) -> Loop:
+def react(
+    steps: int = 5, *, think: surface.Lam | None = None, error: bool = False, **more
+) -> Loop:
     step = ReActStep("agent", think=think or surface.Lam("agent", "Act."), tools=TOOLS, **more)
     return Loop(step, max_steps=steps, on_exhausted="error" if error else "last")
 

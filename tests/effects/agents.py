@@ -108,4 +108,14 @@ def say(text: str) -> str:
     return call("terminate", text)
 
 
-__all__ = ["Cancellation", "Face", "Speaker", "call", "face", "parallel", "react", "say", "speaker"]
+__all__ = [
+    "Cancellation",
+    "Face",
+    "Speaker",
+    "call",
+    "face",
+    "parallel",
+    "react",
+    "say",
+    "speaker",
+]

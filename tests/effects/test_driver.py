@@ -1,4 +1,4 @@
-"""The driver: overlapping requests, the ends of waits, cancellation, faults. Both faces do the same.
+"""The driver: requests that overlap, ends of waits, cancellation, faults; both faces do the same.
 
 Nothing here looks at a clock: what must overlap meets at a barrier, what must not be waited for
 never answers, and what must happen in some thread sets an event.
@@ -481,7 +481,7 @@ async def test_several_runs_share_an_event_loop():
 async def test_cancelling_the_task_cancels_the_handlers(never: threading.Event):
     silent = Silent(never)
     task = asyncio.ensure_future(Session(parallel(silent, 2)).arun("x"))
-    while len(silent.calls) < 2:
+    while len(silent.calls) < 2:  # noqa: ASYNC110 - the calls are made by tasks of this loop
         await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -1,3 +1,5 @@
+import threading
+
 import pytest
 
 from lambdagent.effects.protocol import Cancellation, Message, Reply, ToolCall, Usage, as_data
@@ -73,6 +75,29 @@ def test_a_callback_that_comes_too_late_runs_at_once():
     cancel.cancel()
     cancel.on_cancel(lambda: heard.append(1))()
     assert heard == [1]
+
+
+def test_a_callback_may_cancel_again_and_add_others():
+    cancel, heard = Cancellation(), []
+    cancel.on_cancel(lambda: (heard.append(1), cancel.cancel(), cancel.on_cancel(heard.clear)))
+    cancel.on_cancel(lambda: heard.append(2))
+    cancel.cancel()
+    assert heard == []
+
+
+def test_a_callback_runs_once_whoever_is_faster():
+    for _ in range(200):
+        assert calls_of_a_race(Cancellation()) == 1
+
+
+def calls_of_a_race(cancel: Cancellation) -> int:
+    heard, barrier = [], threading.Barrier(2, timeout=20)
+    canceller = threading.Thread(target=lambda: (barrier.wait(), cancel.cancel()))
+    canceller.start()
+    barrier.wait()
+    cancel.on_cancel(lambda: heard.append(1))
+    canceller.join()
+    return len(heard)
 
 
 def test_what_is_no_json_becomes_text():

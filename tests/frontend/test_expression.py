@@ -222,3 +222,9 @@ def test_no_text_raises_anything_but_an_expression_error(text: str):
     except ExpressionError:
         return
     hash(row)
+
+
+def test_an_expression_is_read_once_for_the_same_names():
+    assert parse_expression("x > 41", ["x"]) is parse_expression("x > 41", {"x"})
+    with pytest.raises(ExpressionError, match="`x` is no known name"):
+        parse_expression("x > 41", ["y"])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lambdagent.frontend import kinds, schema
+from lambdagent.frontend import schema
 from lambdagent.frontend.reference import render_reference
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "yaml.md"
@@ -31,7 +31,7 @@ def test_paths_lead_through_lists_maps_and_blocks():
 def test_only_addresses_and_headers_expand_variables():
     kind_of = {path: field.kind for path, field in schema.FIELDS.items()}
     texts = {path: getattr(kind, "value", kind) for path, kind in kind_of.items()}
-    expanded = [path for path, kind in texts.items() if kind == kinds.Text(connection=True)]
+    expanded = [path for path, kind in texts.items() if getattr(kind, "connection", False)]
     node = "app.mcp.custom.nodes.SERVER"
     assert expanded == ["model.baseUrl", f"{node}.url", f"{node}.endpoint", f"{node}.headers"]
 

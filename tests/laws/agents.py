@@ -17,7 +17,15 @@ from lambdagent.machine.link import link
 from lambdagent.machine.state import Failure
 from tests.laws.observe import Answer, Oracle, Path, Seen, _hash, observe
 
-EXPRESSIONS = ("True", "False", "len(str(x)) < 12", "'b' in x", "x == 'yes'", "x > 3", "1 / 0 == x")
+EXPRESSIONS = (
+    "True",
+    "False",
+    "len(str(x)) < 12",
+    "'b' in x",
+    "x == 'yes'",
+    "x > 3",
+    "1 / 0 == x",
+)
 LOOP_EXPRESSIONS = (*EXPRESSIONS, "step >= 1")
 ROUTES = ("a", "b", "c")
 REPLIES = (
@@ -48,7 +56,12 @@ def answers(seed: int) -> Oracle:
         if kind == "now":
             return 1000.0 + number % 7
         if kind == "tool":
-            made: list[Answer] = ["found", Record(n=number % 9), (1, "two"), Failure("ToolError", "x")]
+            made: list[Answer] = [
+                "found",
+                Record(n=number % 9),
+                (1, "two"),
+                Failure("ToolError", "x"),
+            ]
             return made[number % 4]
         return Record(text=REPLIES[number % len(REPLIES)])
 
@@ -125,7 +138,9 @@ class AgentMaker:
     def _loop(self, depth: int) -> surface.Term:
         exhausted = self._draw(st.sampled_from(["last", "error"]))
         body = self.agent(depth)
-        return surface.Loop(body, self.test(LOOP_EXPRESSIONS), self.small(), on_exhausted=exhausted)
+        return surface.Loop(
+            body, self.test(LOOP_EXPRESSIONS), self.small(), on_exhausted=exhausted
+        )
 
     def _par(self, depth: int) -> surface.Term:
         branches = [self.agent(depth) for _ in range(self._draw(st.integers(1, 3)))]

@@ -1,7 +1,8 @@
 """The meaning of core terms by substitution: leftmost call-by-value small steps.
 
-Written from semantics.md §2–3.4 and §7 and not from the machine: no environment, no continuation; each
-step finds the leftmost redex of the whole term and replaces it. What is running is a term too:
+Written from semantics.md §2–3.4 and §7 and not from the machine: no environment and no
+continuation; each step finds the leftmost redex of the whole term and replaces it. What is running
+is a term too:
 
     retry[r] f P h x y      a guard whose agent is running; `y` is what runs
     check[r] f P h x y b    a guard whose predicate is running
@@ -9,7 +10,8 @@ step finds the leftmost redex of the whole term and replaces it. What is running
     mapped[m] (λ_.t) …      the same for `pmap`
     fail e                  a thread that failed
 
-Only the functions of host and store sites, and the decoding of answers, are shared with the machine.
+Only the functions of host and store sites, and the decoding of answers are the
+machine's.
 """
 
 from collections.abc import Sequence
@@ -98,7 +100,7 @@ class Spot:
 
     Attributes:
         redex: Head and operands.
-        around: What stands around it, innermost last: (head, operands, which operand, what follows).
+        around: What stands around it, innermost last: (head, operands, which).
         path: The thread that it is in.
     """
 
@@ -166,7 +168,7 @@ def _running(head: Term, operands: list[Term]) -> int | None:
     return None
 
 
-# --- equations ----------------------------------------------------------------------------------
+# --- equations -----------------------------------------------------------------------------------
 
 
 def shown(root: Term) -> Term:
@@ -205,7 +207,7 @@ def _marked(root: Term) -> Term | None:
 def settled(term: Term) -> Term:
     """Return `term` after the equations that administrative transitions may use, at its redex.
 
-    guard[r] f P h v = retry[r] f P h v (f v)          retry[r] f P h x y = check[r] f P h x y (P y)
+    guard[r] f P h v = retry[r] f P h v (f v)       retry[r] f P h x y = check[r] f P h x y (P y)
     catch (λ_. v) h = v                                par[k] (λ_. v₁) … = ⟨v₁, …⟩
     """
     while (spot := find(term)) is not None:
@@ -300,8 +302,8 @@ class Evaluation:
         """Contract the leftmost redex.
 
         Returns:
-            Its kind; None for a step of no kind: an equation was used or an error raised. At the end
-            nothing happens.
+            Its kind; None for a step of no kind: an equation was used or an error raised. At the
+            end nothing happens.
         """
         spot = find(self.term, unforked=False)
         if spot is None:

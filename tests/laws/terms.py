@@ -1,13 +1,14 @@
 """Random programs: typed closed core terms with effects, and raw terms for syntax alone.
 
-A `Maker` draws a term of a wanted type in an environment of types, so every term it makes evaluates to
-a value or fails; what Hypothesis shrinks is the choices, so counterexamples get small.
+A `Maker` draws a term of a wanted type in an environment of types, so every term it makes
+evaluates to a value or fails. Hypothesis shrinks the choices, so counterexamples get small.
 """
 
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from lambdagent.frontend.expression import parse_expression
@@ -18,6 +19,9 @@ from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import shift
 
 Type = tuple[Any, ...]
+
+# For the laws that everything else stands on.
+thrice = settings(max_examples=3 * settings.default.max_examples)
 
 UNIT_TYPE: Type = ("unit",)
 BOOL: Type = ("bool",)
@@ -57,6 +61,8 @@ SMALL: tuple[Type, ...] = (
     WINDOW,
     fun(STR, STR),
     fun(NAT, BOOL),
+    DATA,
+    DATA,
 )
 
 # --- the site table ------------------------------------------------------------------------------
@@ -325,9 +331,7 @@ class Maker:
     def _case(self, wanted: Type, types: Types, fuel: int) -> Term:
         subject = self._draw(st.sampled_from([each for each in SMALL if each[0] == "sum"]))
         branches = [self.function(case, wanted, fuel, types) for case in subject[2]]
-        return spine(
-            Prim("case", (subject[1],)), self.term(subject, types, fuel - 1), *branches
-        )
+        return spine(Prim("case", (subject[1],)), self.term(subject, types, fuel - 1), *branches)
 
     def _first(self, wanted: Type, types: Types, fuel: int) -> Term:
         other = self._draw(st.sampled_from(SIMPLE))
@@ -439,10 +443,7 @@ def _larger(inner: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
 
 
 raw_terms: st.SearchStrategy[Term] = st.recursive(
-    st.builds(Var, st.integers(0, 3), names)
-    | st.builds(Lit, data)
-    | st.just(Lit(UNIT))
-    | prims,
+    st.builds(Var, st.integers(0, 3), names) | st.builds(Lit, data) | st.just(Lit(UNIT)) | prims,
     _larger,
     max_leaves=25,
 )

@@ -82,7 +82,9 @@ def test_a_guard_does_not_distribute_over_composition():
     f, g = surface.Lam("f"), surface.Lam("g")
     oracle = iter(["bad", "good", "better"])
     whole = surface.Guard(f >> g, "x == 'good'", 1, "last")
-    parts = surface.Guard(f, "x == 'good'", 1, "last") >> surface.Guard(g, "x == 'good'", 1, "last")
+    parts = surface.Guard(f, "x == 'good'", 1, "last") >> surface.Guard(
+        g, "x == 'good'", 1, "last"
+    )
     calls = observe(compiled(whole), "x", lambda *_: Record(text=next(oracle))).obs.log
     assert [call.site for call in calls] == ["llm:f", "llm:g"]
     oracle = iter(["bad", "good", "better", "best"])

@@ -62,8 +62,9 @@ def test_a_guard_that_is_always_content_is_its_agent(r, f, h, value, seed):
     assert run(guard(r, f, always, h), value, seed).obs == run(f, value, seed).obs
 
 
-@given(bounds, bounds, agents, predicates, fallbacks, inputs, seeds)
-def test_retries_add_up(r, s, f, p, h, value, seed):
+@given(st.tuples(bounds, bounds), agents, predicates, fallbacks, inputs, seeds)
+def test_retries_add_up(retries, f, p, h, value, seed):
+    r, s = retries
     whole = guard(r + s + 1, f, p, h)
     rest = Lam(App(guard(s, f, p, h), Var(1, "x")), "_")
     split = Lam(App(guard(r, f, p, rest), Var(0, "x")), "x")
@@ -172,7 +173,7 @@ def test_the_bound_is_reached_after_as_many_rounds():
         assert calls == ["tool:str"] * n + ["tool:exhausted"]
 
 
-# --- law 19: memories ------------------------------------------------------------------------------
+# --- law 19: memories ----------------------------------------------------------------------------
 
 
 def sequence(*effects: tuple[str, Term]) -> Term:
@@ -209,7 +210,8 @@ turns = st.lists(st.tuples(texts, texts), max_size=5)
 @given(turns)
 def test_a_conversation_reads_what_was_appended(written):
     effects = [
-        ("conv.append:one", spine(Prim("pair"), Lit(asked), Lit(reply))) for asked, reply in written
+        ("conv.append:one", spine(Prim("pair"), Lit(asked), Lit(reply)))
+        for asked, reply in written
     ]
     seen = run(sequence(*effects, ("conv.read:one", Lit(UNIT))), "", 0)
     _, older, window = seen.value

@@ -1,8 +1,8 @@
 """Law 5: what a state stands for changes only as the calculus says, on every transition.
 
-The machine runs beside the substitution evaluator. On a reduction the evaluator makes one step, which
-must be of the same kind; on an administrative transition none. After each, both must stand for the same
-term, up to the equations of `reference.settled`.
+The machine runs beside the substitution evaluator. On a reduction the evaluator makes one step,
+which must be of the same kind; on an administrative transition none. After each, both must stand
+for the same term, up to the equations of `reference.settled`.
 """
 
 from hypothesis import given
@@ -17,7 +17,7 @@ from lambdagent.machine.state import Kind
 from lambdagent.machine.step import start
 from tests.laws import reference
 from tests.laws.observe import Oracle, content, keyed, move, observe
-from tests.laws.terms import inputs, programs, seeds
+from tests.laws.terms import inputs, programs, seeds, thrice
 
 # Beyond this many transitions a program is only compared at its end.
 CLOSELY = 250
@@ -71,11 +71,13 @@ def contract(evaluation: reference.Evaluation, wanted: Kind | None) -> None:
     raise AssertionError
 
 
+@thrice
 @given(programs(), inputs, seeds)
 def test_a_transition_makes_no_step_but_its_own(program, value, seed):
     run_side_by_side(program, value, content(seed))
 
 
+@thrice
 @given(programs(), inputs, seeds)
 def test_the_machine_and_substitution_agree_on_the_whole_run(program, value, seed):
     linked = link(program)

@@ -3,15 +3,15 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lambdagent.ir.alpha import alpha_equal
 from lambdagent.ir.codec import decode_term, encode_term
+from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data
 from lambdagent.machine.checkpoint import decode_machine, digest_machine, encode_machine
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.readback import Readback
 from lambdagent.machine.state import Machine
 from lambdagent.machine.step import run, start, step
-from lambdagent.ir.alpha import alpha_equal
-from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from tests.laws.observe import (
     Oracle,
     content,
@@ -20,7 +20,7 @@ from tests.laws.observe import (
     observe_fast,
     scheduler,
 )
-from tests.laws.terms import inputs, program, programs, seeds, site, spine
+from tests.laws.terms import inputs, program, programs, seeds, site, spine, thrice
 
 picks = st.lists(st.integers(0, 7), min_size=1, max_size=12)
 
@@ -50,6 +50,7 @@ def test_the_same_program_input_and_log_give_the_same_states(one, value, seed):
 # --- law 8 ---------------------------------------------------------------------------------------
 
 
+@thrice
 @given(programs(), inputs, seeds, picks)
 def test_no_schedule_shows(one, value, seed, order):
     linked = link(one)
@@ -77,9 +78,10 @@ def test_events_are_the_same_at_every_speed_once_they_are_in_order(one, value, s
     assert [e[:3] for e in slow] == [e[:3] for e in fast][: len(slow)]
 
 
-# --- law 9, without the journal --------------------------------------------------------------------
+# --- law 9, without the journal ------------------------------------------------------------------
 
 
+@thrice
 @given(programs(), inputs, seeds, picks)
 def test_storing_and_loading_after_every_transition_changes_nothing(one, value, seed, order):
     linked = link(one)
@@ -96,6 +98,7 @@ def test_storing_and_loading_after_every_transition_changes_nothing(one, value, 
 # --- law 11 --------------------------------------------------------------------------------------
 
 
+@thrice
 @given(programs(), inputs, seeds, picks)
 def test_decoding_a_state_gives_back_what_was_encoded(one, value, seed, order):
     linked = link(one)
@@ -113,7 +116,7 @@ def test_decoding_a_state_gives_back_what_was_encoded(one, value, seed, order):
 
 
 def doubled(levels: int, last: Term) -> Term:
-    """``let p = ⟨x, x⟩ in let p = ⟨p, p⟩ in … last``: a value of 2ⁿ leaves that shares its parts."""
+    """``let p = ⟨x, x⟩ in let p = ⟨p, p⟩ in … last``: 2ⁿ leaves that share their parts."""
     term = last
     for _ in range(levels):
         term = App(Lam(term, "p"), spine(Prim("pair"), Var(0, "p"), Var(0, "p")))

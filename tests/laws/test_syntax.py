@@ -65,7 +65,7 @@ def test_decoding_gives_back_what_was_encoded(term):
     assert encode_term(decoded) == rows
 
 
-# --- law 3: substitution ---------------------------------------------------------------------------
+# --- law 3: substitution -------------------------------------------------------------------------
 
 
 def substituted(term: Term, index: int, replacement: Term) -> Term:

@@ -47,7 +47,9 @@ EVERY_FRAME = [
     App(App(Prim("pair"), Lit(1)), ASK, Label("llm", "writer")),
     prim("tag", ASK, params=(("a", "b"), 1)),
     prim("par", thunk(App(site("tool:t"), Var(1))), thunk(Lit((1, 2))), params=(2,)),
-    prim("par", thunk(App(site("fail:x"), Lit(1))), thunk(App(site("tool:t"), Lit(2))), params=(2,)),
+    prim(
+        "par", thunk(App(site("fail:x"), Lit(1))), thunk(App(site("tool:t"), Lit(2))), params=(2,)
+    ),
     prim("pmap", site("tool:t"), prim("cons", INPUT, prim("cons", INPUT, Prim("nil")))),
 ]
 
@@ -64,7 +66,10 @@ def test_a_stored_state_goes_on_as_the_first_would(body):
         states = [end.root.state for end in ends]
         assert type(states[0]) is type(states[1])
         if isinstance(states[0], Halt | Fail):
-            assert encode_machine(code, ends[0])["threads"] == encode_machine(code, ends[1])["threads"]
+            assert (
+                encode_machine(code, ends[0])["threads"]
+                == encode_machine(code, ends[1])["threads"]
+            )
         assert ends[0].transitions == ends[1].transitions
         if runnable(machine):
             machine = step(code, machine)
@@ -157,5 +162,3 @@ def test_a_state_100_000_deep_is_stored():
     end, same = finished(code, copy), finished(code, machine)
     assert encode_machine(code, end)["rows"] == encode_machine(code, same)["rows"]
     assert len(encode_machine(code, end)["rows"]) < DEEP + 100
-
-

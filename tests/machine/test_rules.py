@@ -167,3 +167,11 @@ def test_reductions_are_counted_by_kind(term, kind, count):
 def test_a_guard_uses_the_last_answer_for_its_fallback():
     # each try adds one to what the fallback sees once
     assert value_of(App(guard(3, SUCC, thunk(FALSE), SUCC), Lit(5))) == 7
+
+
+def test_being_stuck_is_an_error_that_a_handler_may_take():
+    stuck = prim("fst", Lit(1))
+    handled = prim("catch", thunk(stuck), Lam(Lit("handled")))
+    assert value_of(handled) == "handled"
+    assert error_of(stuck)["message"] == "fst applied to 1"
+    assert error_of(App(Lit(1), Lit(2)))["message"] == "1 applied to 2"

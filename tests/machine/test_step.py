@@ -12,7 +12,6 @@ from tests.machine.terms import (
     FALSE,
     IDENTITY,
     INPUT,
-    SITES,
     error_of,
     finish,
     linked,
@@ -121,7 +120,7 @@ def test_nothing_moves_when_all_is_over():
     assert requests(machine) == []
 
 
-# --- states are not changed ------------------------------------------------------------------------
+# --- states are not changed ----------------------------------------------------------------------
 
 
 def test_a_state_can_be_continued_twice():

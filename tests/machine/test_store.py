@@ -84,7 +84,7 @@ def test_tokens_are_estimated_by_script(text, least):
     assert least <= estimate_tokens(text) <= least + 10
 
 
-# --- memories --------------------------------------------------------------------------------------
+# --- memories ------------------------------------------------------------------------------------
 
 
 def remember(append, cell, key, value, now=0):

@@ -38,7 +38,9 @@ def test_values_are_text_or_json(value, text):
 )
 def test_ages_of_memories_are_in_the_largest_unit(age, shown):
     value = pair(memory(Record(key="k", value="v", age=age)), "input")
-    assert text_of_value(value) == f"[Memory Context]\n- k: v ({shown} ago)\n\n[Current Input]\ninput"
+    assert (
+        text_of_value(value) == f"[Memory Context]\n- k: v ({shown} ago)\n\n[Current Input]\ninput"
+    )
 
 
 def test_a_transcript_has_the_layout_of_the_specification():

@@ -65,7 +65,9 @@ def test_a_branch_can_catch_its_own_error():
 
 
 def test_a_handler_around_a_fork_catches_for_all_of_it():
-    assert value_of(prim("catch", thunk(par(Lit(1), fails("why"))), Lam(Lit("caught")))) == "caught"
+    assert (
+        value_of(prim("catch", thunk(par(Lit(1), fails("why"))), Lam(Lit("caught")))) == "caught"
+    )
     assert value_of(par(prim("catch", thunk(par(fails("a"), Lit(1))), Lam(Lit(0))), Lit(2))) == (
         PAIR,
         0,

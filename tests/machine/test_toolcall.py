@@ -1,3 +1,4 @@
+import json
 import time
 from typing import Any
 
@@ -6,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdagent.ir.data import Record, freeze, thaw
-from lambdagent.machine.toolcall import Answer, Call, Invalid, extract_call
+from lambdagent.machine.toolcall import Answer, Call, Invalid, _caller, extract_call
 from tests.cases import load_cases
 
 TOOLS = ["search", "web_search", "terminate"]
@@ -249,3 +250,50 @@ def test_no_text_raises(text: str, finish_reason: str | None):
     assert isinstance(found, Call | Answer | Invalid)
     if isinstance(found, Call):
         hash(found.args)
+
+
+inner = st.sampled_from(
+    ['{"q": 1}', '{"q": ', "{'q': 1}", ' {"q": NaN}', "{}", "", "\ud83d\ude00", "\ud800"]
+)
+leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | texts | inner
+values = st.recursive(
+    leaves, lambda v: st.lists(v, max_size=3) | st.dictionaries(st.text() | inner, v, max_size=3)
+)
+names = st.sampled_from(
+    [*TOOLS, "SEARCH", " search ", "Web Search", "delete", "no tool!", 1, None]
+)
+KEYS = ["args", "arguments", "Tool", "name", "function", "tool_calls", "thought"]
+
+
+@st.composite
+def replies(draw: st.DrawFn) -> str:
+    """Replies that begin as a call in the form we ask for, and may go on as anything."""
+    rest = draw(st.dictionaries(st.sampled_from(KEYS), values, max_size=2) | st.just({"args": 1}))
+    if draw(st.booleans()):
+        rest = {"args": draw(values)}
+    escaped, tight = draw(st.booleans()), draw(st.booleans())
+    separators = (",", ":") if tight else None
+    call = {"tool": draw(names), **rest}
+    text = json.dumps(call, ensure_ascii=escaped, separators=separators)
+    if draw(st.booleans()):
+        text = text.replace('"args"', '"tool"') + draw(st.sampled_from(["", "}", "\n{}"]))
+    around = st.sampled_from(["", "", "", " ", "\n\t", "\u3000", "\ufeff", "x", "</think>"])
+    return draw(around) + text[: draw(st.just(None) | st.integers(-3, -1))] + draw(around)
+
+
+@given(replies(), st.booleans())
+def test_a_call_in_the_form_we_ask_for_is_found_as_any_other(text: str, cut: bool):
+    caller = _caller(tuple(TOOLS), cut=cut)
+    assert repr(caller.whole(text) or caller.search(text)) == repr(caller.search(text))
+
+
+@pytest.mark.parametrize("args", [None, "tides", {"q": [1, {"a": None}]}, '{"q": 1}', 1.5, []])
+def test_a_call_in_the_form_we_ask_for_is_found_without_a_search(args: Any):
+    text = json.dumps({"tool": "search", "args": args})
+    caller = _caller(tuple(TOOLS), cut=False)
+    assert caller.whole(f" {text}\n") == caller.search(text) == extract_call(text, TOOLS)
+
+
+@pytest.mark.parametrize("args", ['"\\ud83d"', "NaN", "1} {", "[" * 5000, '{"q": 1,}'])
+def test_a_call_that_only_looks_like_that_form_is_searched_for(args: str):
+    assert _caller(tuple(TOOLS), cut=False).whole(f'{{"tool": "search", "args": {args}}}') is None

@@ -1,6 +1,12 @@
 import asyncio
+import contextvars
+import os
+import signal
+import subprocess
+import sys
 import threading
-from typing import Any
+import weakref
+from typing import Annotated, Any
 
 import pytest
 
@@ -84,6 +90,13 @@ def test_a_parameter_that_wants_a_mapping_gets_the_object(answer):
         return query["query"]
 
     assert answer(take, freeze({"query": "amber"})) == "amber"
+
+
+def test_an_annotation_may_be_any_object(answer):
+    def take(query: Annotated[str, ["unhashable"]]) -> str:
+        return query
+
+    assert answer(take, "amber") == "amber"
 
 
 def test_a_parameter_that_wants_text_gets_text(answer):
@@ -209,6 +222,83 @@ def test_a_timeout_of_the_function_itself_is_its_failure(answer):
 async def test_an_iterator_that_ends_in_a_thread_hangs_nobody():
     with pytest.raises(RuntimeError, match="StopIteration"):
         await in_thread(lambda: next(iter(())))
+
+
+async def test_the_next_call_finds_the_thread_of_the_last_one(monkeypatch):
+    monkeypatch.setattr("lambdagent.effects.tools._IDLE_S", 20)
+    tool = PythonTool("t", lambda x: threading.get_ident())
+    assert len({await tool.acall(invocation()) for _ in range(20)}) == 1
+
+
+async def test_a_thread_that_hangs_takes_no_other_call():
+    released, threads = threading.Event(), set()
+
+    def wait(x):
+        threads.add(threading.get_ident())
+        return released.wait(20)
+
+    with pytest.raises(ToolFailure, match="TIMEOUT"):
+        await PythonTool("t", wait).acall(invocation(timeout_s=0.02))
+    threads.add(await PythonTool("t", lambda x: threading.get_ident()).acall(invocation()))
+    released.set()
+    assert len(threads) == 2
+
+
+def test_a_thread_that_waits_in_vain_ends():
+    async def thread() -> threading.Thread:
+        return await in_thread(threading.current_thread)
+
+    used = asyncio.run(thread())
+    used.join(20)
+    assert not used.is_alive()
+
+
+async def test_a_waiting_thread_keeps_nothing_of_its_last_call():
+    class Argument:
+        """Something that weak references may name."""
+
+    given = [Argument()]
+    seen = weakref.ref(given[0])
+    await in_thread(lambda: given.pop() and None)
+    await in_thread(lambda: None)  # the thread is done with the call before
+    assert seen() is None
+
+
+async def test_a_call_in_a_reused_thread_sees_the_variables_of_its_caller():
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+    assert await in_thread(lambda: variable.set("inside") and None) is None
+    assert await in_thread(variable.get) == "unset"
+    variable.set("outside")
+    assert await in_thread(variable.get) == "outside"
+
+
+def test_a_fork_waits_for_no_thread_that_it_does_not_have():
+    async def one() -> int:
+        return await in_thread(lambda: 7)
+
+    assert asyncio.run(one()) == 7
+    child = os.fork()
+    if child == 0:
+        signal.alarm(10)  # ends a child that waits
+        try:
+            os._exit(asyncio.run(one()))
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+def test_a_hanging_call_does_not_keep_the_process():
+    program = """
+import asyncio, threading
+from lambdagent.effects.tools import in_thread
+async def main():
+    await in_thread(int)
+    asyncio.ensure_future(in_thread(threading.Event().wait))
+    await asyncio.sleep(0)
+asyncio.run(main())
+"""
+    done = subprocess.run([sys.executable, "-c", program], timeout=20, check=False)
+    assert done.returncode == 0
 
 
 def test_cancelling_ends_an_asynchronous_function(answer):

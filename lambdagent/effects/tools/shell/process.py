@@ -14,6 +14,7 @@ import selectors
 import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Sequence
 from typing import IO
@@ -26,16 +27,23 @@ _GRACE_S = 0.5  # from SIGTERM to SIGKILL
 _TICK_S = 0.02  # how often the end is looked for where the system cannot tell
 _CHUNK_BYTES = 65_536
 
-# Leaders of groups that run. A worker is a daemon, so our process may exit while the worker waits
-# for its program to end politely; nobody else would kill that one.
+# Note [Nobody outlives us]
+#
+# A worker is a daemon, so our process may exit while the worker starts its program or waits for its
+# polite end; nobody else would kill that one. So the leaders of all groups that run are known, and
+# the exit waits for those that are just being started. A fork of us has no groups.
+_EXIT_S = 5.0
+_starting = threading.Lock()
 _running: set[int] = set()
+os.register_at_fork(after_in_child=_running.clear)
 
 
 @atexit.register
 def _kill_running() -> None:
-    for leader in list(_running):
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(leader, signal.SIGKILL)
+    if _starting.acquire(timeout=_EXIT_S):  # and never released: nothing starts from here on
+        for leader in list(_running):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(leader, signal.SIGKILL)
 
 
 @attrs.define
@@ -93,14 +101,15 @@ def run_group(
         ValueError: An argument holds a null character.
     """
     deadline = time.monotonic() + limit_s
-    process = subprocess.Popen(  # noqa: S603 - running the user's command is the purpose
-        arguments,
-        stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    _running.add(process.pid)
+    with _starting:  # see Note [Nobody outlives us]
+        process = subprocess.Popen(  # noqa: S603 - running the user's command is the purpose
+            arguments,
+            stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        _running.add(process.pid)
     with _Watch(process, given or b"", keep_bytes, stop) as watch:
         status = watch.until(deadline)
         if status is None:
