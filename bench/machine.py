@@ -46,9 +46,7 @@ def power() -> Term:
 
 def ackermann() -> Term:
     """Ackermann(3, 3) on Church numerals."""
-    succ = lam(
-        "n", lambda n: lam("f", lambda f: lam("x", lambda x: app(f, _apply(n, f, x))))
-    )
+    succ = lam("n", lambda n: lam("f", lambda f: lam("x", lambda x: app(f, _apply(n, f, x)))))
     again = lam("g", lambda g: lam("n", lambda n: _apply(n, g, app(g, _church(1)))))
     return _counted(_apply(_church(3), again, succ, _church(3)))
 
@@ -123,19 +121,19 @@ def native_power() -> int:
 def native_ackermann() -> int:
     """Ackermann(3, 3)."""
     one, three = native_church(1), native_church(3)
-    succ = lambda n: lambda f: lambda x: f(n(f)(x))  # noqa: E731
-    again = lambda g: lambda n: n(g)(g(one))  # noqa: E731
+    succ = lambda n: lambda f: lambda x: f(n(f)(x))
+    again = lambda g: lambda n: n(g)(g(one))
     counted: int = three(again)(succ)(three)(lambda i: i + 1)(0)
     return counted
 
 
 def native_fibonacci(n: int = 18) -> int:
     """``fib n`` by Z."""
-    fix = lambda f: (lambda x: f(lambda v: x(x)(v)))(lambda x: f(lambda v: x(x)(v)))  # noqa: E731
-    scott: Any = lambda s: lambda z: z  # noqa: E731
+    fix = lambda f: (lambda x: f(lambda v: x(x)(v)))(lambda x: f(lambda v: x(x)(v)))
+    scott: Any = lambda s: lambda z: z
     for _ in range(n):
         scott = (lambda p: lambda s: lambda z: s(p))(scott)
-    add = lambda m: lambda k: lambda f: lambda x: m(f)(k(f)(x))  # noqa: E731
+    add = lambda m: lambda k: lambda f: lambda x: m(f)(k(f)(x))
     one, zero = native_church(1), native_church(0)
     fib = fix(lambda me: lambda k: k(lambda p: p(lambda q: add(me(p))(me(q)))(one))(zero))
     counted: int = fib(scott)(lambda i: i + 1)(0)
@@ -153,7 +151,7 @@ def _finished(linked: Linked) -> Machine:
     with relaxed():
         machine = run(linked, start(linked, 0))
     if not isinstance(machine.root.state, Halt):
-        raise AssertionError(machine.root.state)
+        raise TypeError(machine.root.state)
     return machine
 
 

@@ -26,6 +26,8 @@ from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.waiting import Answer, Clock, Done, Flight, expire, move, settle
 
 _POLL_S = 0.02
+# A signal that comes just before a wait does not end it: Ctrl-C is then noticed at the next look.
+_LOOK_UP_S = 0.25
 
 
 class _ReplacedError(Exception):
@@ -79,9 +81,8 @@ class Crew:
         """Wait for a change, or until the leader's own request or the run is out of time."""
         own = self._own
         wait_s = self._clock.wait_s([] if own is None else [own])
-        if wait_s is not None:
-            wait_s = max(wait_s, _POLL_S)
-        self._wakes_s = float("inf") if wait_s is None else self._clock.now() + wait_s
+        wait_s = _LOOK_UP_S if wait_s is None else min(max(wait_s, _POLL_S), _LOOK_UP_S)
+        self._wakes_s = self._clock.now() + wait_s
         self._change.wait(wait_s)
         own = self._own
         if self._over or own is None:

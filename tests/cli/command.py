@@ -14,7 +14,7 @@ import pytest
 from lambdagent.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 SIMPLE = """\
 type: simple

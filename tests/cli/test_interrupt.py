@@ -18,6 +18,13 @@ import pytest
 
 from tests.cli.command import PATIENCE_S, Command, environment
 
+# Who runs the tests in the background of a shell has Ctrl-C ignored, and so would the process.
+PROGRAM = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from lambdagent.cli.main import entry
+entry()
+"""
 POLITE = "echo $$ >&3; sleep 1000 & sleep 1000"
 STUBBORN = f"trap '' TERM INT; {POLITE}; sleep 1000"
 
@@ -61,7 +68,7 @@ def start(command: Command, script: str, *options: str) -> subprocess.Popen[byte
     tool = f"wc=exec 3>lifeline; {script}"
     argv = ["run", "react.yml", "x", "--tool", tool, *options]
     return subprocess.Popen(
-        [sys.executable, "-m", "lambdagent", *argv],
+        [sys.executable, "-c", PROGRAM, *argv],
         cwd=command.folder,
         env=environment(),
         stdin=subprocess.DEVNULL,

@@ -32,7 +32,8 @@ def tools(folder: Path):
 
 def line(record) -> str:
     notes = "".join(f" [{note}]" for note in record.notes)
-    return f"{record.step} {record.kind} {record.term}: {record.input!r} -> {record.output!r}{notes}"
+    head = f"{record.step} {record.kind} {record.term}"
+    return f"{head}: {record.input!r} -> {record.output!r}{notes}"
 
 
 @pytest.mark.parametrize("name", FOLDERS)

@@ -288,7 +288,9 @@ def test_an_agent_may_be_nested_10_000_deep():
     assert ask(agent, "x", ["answer"]).value == "answer"
 
 
-@pytest.mark.parametrize(("answer", "passes"), [("Yes.", True), ("No.", False), ("perhaps", False)])
+@pytest.mark.parametrize(
+    ("answer", "passes"), [("Yes.", True), ("No.", False), ("perhaps", False)]
+)
 def test_the_answer_of_an_agent_that_checks_is_read_as_a_truth(answer, passes):
     checker = surface.Lam("checker")
     ran = ask(Guard(surface.Lam("w"), checker, fallback="refused"), "x", ["text", answer])

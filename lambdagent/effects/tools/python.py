@@ -123,7 +123,8 @@ class PythonTool:
     def _ready(self, invocation: ToolInvocation) -> Callable[[], object]:
         """Return the function with its arguments.
 
-        One value for one parameter always fits; asking the signature would take 3 µs.
+        One value for one parameter always fits. Not to ask the signature, and `_invoke`, make a
+        call take 0.5 µs instead of 6.
         """
         if self._takes_one and not isinstance(invocation.argument, Record):
             return partial(self._function, self._single(invocation))
@@ -131,7 +132,7 @@ class PythonTool:
         return partial(self._function, *bound.args, **bound.kwargs)
 
     def _invoke(self, ready: Callable[[], object]) -> object:
-        # As `_failing`, which as a context manager would take 1.5 µs more for each call.
+        # As `_failing`, which as a context manager would take longer than a short function.
         try:
             return ready()
         except ToolFailure:
