@@ -136,7 +136,7 @@ MESSAGES: dict[str, Text] = {
         fix="pass `tools={{{name!r}: …}}` or `--tool {name}=COMMAND`",
     ),
     "S203": Text(
-        "nothing in the file uses the injected {what}",
+        "nothing in the file uses {what}",
         why="{why}",
         fix="{hint}",
     ),

@@ -1,12 +1,13 @@
 """The command ``lambdagent``: finds the command, runs it, turns errors into exit codes.
 
 Exit codes: 0 fine, 1 the run failed, 2 does not compile or wrong usage, 4 no such file, 70 a fault
-of ours, 130 interrupted, 141 nobody reads our output.
+of ours, 130 interrupted, 141 nobody reads our output, 143 terminated.
 """
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -23,14 +24,20 @@ COMMANDS = {
     "version": ("version", "print the version"),
 }
 
-INTERNAL, INTERRUPTED, READER_GONE = 70, 130, 141
+INTERNAL, INTERRUPTED, READER_GONE, TERMINATED = 70, 130, 141, 143
 _WRONG_USAGE = 2
 _WIDTH = 90
 
 
 def entry() -> NoReturn:
     """Run the command of the process's arguments and exit."""
+    signal.signal(signal.SIGTERM, _terminate)
     sys.exit(main(sys.argv[1:]))
+
+
+def _terminate(_number: int, _frame: object) -> NoReturn:
+    """End as after Ctrl-C, so that tools end too."""
+    raise SystemExit(TERMINATED)
 
 
 def main(argv: Sequence[str], out: Output | None = None) -> int:

@@ -229,6 +229,4 @@ def _outcome(handler: Callable[[Request], Answer], request: Request) -> Callable
 def _start_thread(target: Callable[..., None], *arguments: object) -> None:
     """Start a daemon that sees the context variables of the thread that starts it."""
     run = contextvars.copy_context().run
-    threading.Thread(
-        target=run, args=(target, *arguments), name="lambdagent", daemon=True
-    ).start()
+    threading.Thread(target=run, args=(target, *arguments), name="lambdagent", daemon=True).start()

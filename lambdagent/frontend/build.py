@@ -259,11 +259,24 @@ class _Builder:
     def check_uses(self) -> None:
         """Report what the caller injected and nothing uses."""
         chosen = self.overrides
-        if chosen.tools and not self.loops:
-            what = f"tool {', '.join(chosen.tools)}"
-            self.unused(what, "only agents of type `react` call tools", "write `type: react`")
+        if not self.loops:
+            for what, given in (
+                (f"the tool {', '.join(chosen.tools)}", chosen.tools),
+                ("the bound of rounds", chosen.max_steps),
+                ("the time limit of tools", chosen.tool_timeout_s),
+            ):
+                if given:
+                    self.unused(
+                        what, "only agents of type `react` call tools", "write `type: react`"
+                    )
+        if surface.TERMINATE in chosen.tools:
+            self.unused(
+                "the tool terminate",
+                "`terminate` is the identity, whatever is injected",
+                "give the tool another name",
+            )
         if chosen.memory and not self.memories:
-            what = "memory"
+            what = "the injected memory"
             self.unused(what, "`memory.enabled` is false", "write `memory: {enabled: true}`")
 
     def unused(self, what: str, why: str, hint: str) -> None:

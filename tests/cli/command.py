@@ -1,6 +1,7 @@
 """The command `lambdagent`, in this process and as a process of its own."""
 
 import io
+import json
 import os
 import subprocess
 import sys
@@ -36,6 +37,13 @@ model:
 react: {maxSteps: 4}
 mcp: {localTools: [terminate]}
 """
+
+
+def scripted(*replies: str, more: str = "") -> str:
+    """Return a simple agent that answers `replies`, with `more` fields."""
+    script = json.dumps({"replies": replies})
+    model = f"{{provider: scripted, script: {script}}}"
+    return f"type: simple\nname: a\nsystemPrompt: p\nmodel: {model}\n{more}"
 
 
 @attrs.frozen

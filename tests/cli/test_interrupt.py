@@ -103,3 +103,15 @@ def test_a_limit_ends_a_tool_that_wants_to_live(command: Command, lifeline: Life
     assert (process.returncode, out) == expected
     assert b"Traceback" not in err
     lifeline.wait_for_the_end()
+
+
+def test_a_termination_takes_the_tools_along(command: Command, lifeline: Lifeline):
+    with start(command, POLITE) as process:
+        try:
+            lifeline.wait_for_the_tool()
+            process.send_signal(signal.SIGTERM)
+            _, err = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    assert (process.returncode, b"Traceback" in err) == (143, False)
+    lifeline.wait_for_the_end()

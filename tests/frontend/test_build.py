@@ -289,8 +289,8 @@ def test_injected_tools_join_every_loop():
 
 
 def test_terminate_is_always_the_identity():
-    term = build(REACT, tools={"terminate": Tool("terminate", lambda x: "other")})
-    assert term.body.tools[0].fn("x") == "x"
+    assert build(f"{REACT}mcp: {{localTools: [terminate]}}\n").body.tools[0].fn("x") == "x"
+    assert Tool("terminate", lambda x: "other").fn("x") == "x"
 
 
 def test_an_injected_provider_is_bound_by_name():

@@ -29,9 +29,9 @@ _CHUNK_BYTES = 65_536
 
 # Note [Nobody outlives us]
 #
-# A worker is a daemon, so our process may exit while the worker starts its program or waits for its
-# polite end; nobody else would kill that one. So the leaders of all groups that run are known, and
-# the exit waits for those that are just being started. A fork of us has no groups.
+# A worker is a daemon, so our process may exit while the worker starts its program, or waits for
+# its polite end; nobody else would kill that one. So the leaders of all groups that run are known,
+# and the exit waits for those that are just being started. A fork of us has no groups.
 _EXIT_S = 5.0
 _starting = threading.Lock()
 _running: set[int] = set()
