@@ -30,9 +30,9 @@ from lambdagent.ir.data import Data, Record, freeze, thaw
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
 from lambdagent.machine.link import Linked, link
-from lambdagent.machine.state import Fail, Halt, Kind, Store, Value
+from lambdagent.machine.state import PAIR, TAGGED, Fail, Halt, Kind, Store, Value
 from lambdagent.machine.text import cut, text_of_data
-from lambdagent.machine.values import list_items, project, tuple_items
+from lambdagent.machine.values import fold, leaf_data, project
 from lambdagent.trace.macro import TraceRecord, macro_trace, total_tokens, watcher
 
 _SHOWN = 200
@@ -58,7 +58,8 @@ class Result:
     @property
     def text(self) -> str:
         """The answer as text."""
-        return self.value if isinstance(self.value, str) else text_of_data(freeze(self.value))
+        state = self._execution.machine.root.state
+        return text_of_data(project(cast(Halt, state).value))
 
     @property
     def trace(self) -> tuple[TraceRecord, ...]:
@@ -271,13 +272,13 @@ def _forget(number: int) -> None:
 
 def to_python(value: Value) -> Any:
     """Return a machine value as plain Python: tuples for pairs, lists, dicts, text, numbers."""
-    if type(value) is tuple:
-        match value[0]:
-            case 0:
-                return tuple(to_python(item) for item in tuple_items(value))
-            case 1 | 2:
-                return [to_python(item) for item in list_items(value)]
-    return thaw(project(value))
+    return fold(value, lambda leaf: thaw(leaf_data(leaf)), _python_node)
+
+
+def _python_node(tag: int, parts: list[Any]) -> Any:
+    if tag == TAGGED:
+        return parts[0]
+    return tuple(parts) if tag == PAIR else parts
 
 
 def error_of(error: Record) -> LambdagentError:

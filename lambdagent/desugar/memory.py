@@ -24,8 +24,7 @@ from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
 from lambdagent.ir.core import Term
 from lambdagent.ir.data import Record
-
-_LABELS = ("memory",)
+from lambdagent.ir.labels import MEMORY
 
 Remember = Callable[[Draft, Draft], Draft]
 
@@ -33,9 +32,11 @@ Remember = Callable[[Draft, Draft], Draft]
 def lower_memory(memory: surface.Memory, agent: Term, table: SiteTable) -> Term:
     """Return the core term of a memory around a lowered `agent`."""
     if memory.binding is not None:
-        static = Record(name=memory.name, size=memory.size, ttl=memory.ttl_s)
+        static = Record(name=memory.name, size=memory.size, ttl=float(memory.ttl_s))
         recall = table.add("recall", memory.name, static, binding=memory.binding)
-        remember = table.add("remember", memory.name, static, binding=memory.binding)
+        remember = table.add(
+            "remember", memory.name, static, binding=memory.binding, idempotent=False
+        )
         return _around(
             agent, app(closed(recall), UNIT_DRAFT), lambda x, r: app(closed(remember), pair(x, r))
         )
@@ -43,7 +44,7 @@ def lower_memory(memory: surface.Memory, agent: Term, table: SiteTable) -> Term:
     static = Record(
         cell=table.cell("mem", memory.name),
         size=memory.size,
-        ttl=memory.ttl_s,
+        ttl=float(memory.ttl_s),
         initial=memory.initial,
     )
     read = closed(table.add("mem.read", memory.name, static))
@@ -57,7 +58,7 @@ def _around(agent: Term, recall: Draft, remember: Remember) -> Term:
             "x",
             lambda x: let(
                 "m",
-                prim("tag", recall, params=(_LABELS, 0)),
+                prim("tag", recall, params=(MEMORY, 0)),
                 lambda m: let(
                     "r",
                     app(closed(agent), pair(m, x)),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from lambdagent.desugar.notation import app, close, closed, lam, prim, thunk
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir.core import Term
+from lambdagent.ir.data import Record
 
 
 def lower_par(branches: Sequence[Term]) -> Term:
@@ -25,6 +26,6 @@ def lower_par(branches: Sequence[Term]) -> Term:
     )
 
 
-def lower_concat(table: SiteTable) -> Term:
-    """Return the host site that joins a tuple of answers."""
-    return table.add("concat", "merge")
+def lower_concat(table: SiteTable, count: int | None) -> Term:
+    """Return the host site that joins a tuple of `count` answers; None where that is not known."""
+    return table.add("concat", "merge", Record(count=count))

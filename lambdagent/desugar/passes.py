@@ -1,10 +1,12 @@
 """Surface term → program.
 
 Subterms are lowered before the terms that hold them, with an explicit stack; a subterm that occurs
-twice as the same object is lowered once and is then one agent with one conversation.
+twice as the same object is lowered once and is then one agent with one conversation. The model
+call of a ReAct loop, and that of a router, are parts of their construct and have conversations of
+their own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lambdagent.desugar.compose import lower_compose, lower_fst, lower_pair, lower_snd
@@ -21,6 +23,7 @@ from lambdagent.desugar.tool import lower_tool
 from lambdagent.ir import surface
 from lambdagent.ir.core import Term
 from lambdagent.ir.data import Record
+from lambdagent.ir.labels import TERMINATE
 from lambdagent.ir.program import Program
 
 _STEP_NAMES = ("x", "step")
@@ -73,7 +76,12 @@ class _Lowering:
         return lower_compose([self.of(condition), self.table.add("truth", wanted)])
 
     def compose(self, term: surface.Compose) -> Term:
-        return lower_compose([self.of(stage) for stage in term.stages])
+        return lower_compose(
+            [
+                self.of(stage) if count is None else lower_concat(self.table, count)
+                for stage, count in _with_counts(term.stages)
+            ]
+        )
 
     def loop(self, term: surface.Loop) -> Term:
         step = term.body
@@ -109,7 +117,18 @@ class _Lowering:
 
 
 def _called(step: surface.ReActStep) -> list[surface.Tool]:
-    return [tool for tool in step.tools if tool.name != surface.TERMINATE]
+    return [tool for tool in step.tools if tool.name != TERMINATE]
+
+
+def _with_counts(
+    stages: Sequence[surface.Term],
+) -> Iterator[tuple[surface.Term, int | None]]:
+    """Yield the stages; with a `Concat` right after a `Par` the number of branches it joins."""
+    before: surface.Term | None = None
+    for stage in stages:
+        joins = isinstance(stage, surface.Concat) and isinstance(before, surface.Par)
+        yield stage, len(before.branches) if joins and isinstance(before, surface.Par) else None
+        before = stage
 
 
 def _operands(term: surface.Term) -> list[surface.Term]:
@@ -119,6 +138,8 @@ def _operands(term: surface.Term) -> list[surface.Term]:
             return list(_called(term))
         case surface.Loop(surface.ReActStep() as step, _):
             return list(_called(step))
+        case surface.Compose(stages):
+            return [stage for stage, count in _with_counts(stages) if count is None]
         case surface.Route(surface.Lam(), routes, default, _):
             return [*routes.values(), *([] if default is None else [default])]
     return surface.parts(term)
@@ -133,7 +154,7 @@ FORMS: Mapping[type[surface.Term], Callable[[_Lowering, Any], Term]] = {
     surface.Loop: _Lowering.loop,
     surface.Route: _Lowering.route,
     surface.Par: lambda low, term: lower_par([low.of(branch) for branch in term.branches]),
-    surface.Concat: lambda low, _: lower_concat(low.table),
+    surface.Concat: lambda low, _: lower_concat(low.table, None),
     surface.Pair: lambda low, term: lower_pair(low.of(term.left), low.of(term.right)),
     surface.Fst: lambda _low, _: lower_fst(),
     surface.Snd: lambda _low, _: lower_snd(),

@@ -33,6 +33,7 @@ from lambdagent.desugar.tool import IDENTITY
 from lambdagent.ir import surface
 from lambdagent.ir.core import Label, Term
 from lambdagent.ir.data import Record
+from lambdagent.ir.labels import TERMINATE, action_labels
 
 _STOP_NAMES = (
     "x",
@@ -49,7 +50,7 @@ class _Round:
     """The sites of one round, and the drafts that every branch of it needs."""
 
     def __init__(self, step: surface.ReActStep, table: SiteTable) -> None:
-        self.tools = [t for t in step.tools if t.name != surface.TERMINATE]
+        self.tools = [t for t in step.tools if t.name != TERMINATE]
         self.names = tuple(tool.name for tool in self.tools)
         described = tuple(Record(name=t.name, description=t.description) for t in self.tools)
         self.think = closed(
@@ -57,7 +58,7 @@ class _Round:
                 step.think,
                 table,
                 shown_as="think",
-                decoder="raw",
+                decoder="reply",
                 extra=Record(tools=described),
             )
         )
@@ -84,14 +85,14 @@ def lower_react(
         table: Receives the sites.
     """
     parts = _Round(step, table)
-    labels = (*(f"call {name}" for name in parts.names), "invalid", "terminate", "answer")
+    labels = action_labels(parts.names)
 
     def body(self_: Draft, q: Draft) -> Draft:
         return let(
             "r",
             app(parts.think, fst(q)),
             lambda r: case(
-                app(parts.action, r, Label("route", "route")),
+                app(parts.action, r, Label("action", "route")),
                 labels,
                 _branches(parts, tools, self_, q, r),
             ),

@@ -11,6 +11,7 @@ from lambdagent.desugar.notation import Draft, app, case, close, closed, lam, th
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir.core import Label, Term
 from lambdagent.ir.data import Record
+from lambdagent.ir.labels import OTHER
 
 
 def lower_route(
@@ -28,6 +29,6 @@ def lower_route(
         subject = app(decode, app(closed(classifier), x), Label("route", "route"))
         rest = lam("w", lambda w: app(otherwise, w if default is None else x))
         branches = [rest if agent is None else thunk(app(closed(agent), x)) for _, agent in routes]
-        return case(subject, (*names, "_"), [*branches, rest])
+        return case(subject, (*names, OTHER), [*branches, rest])
 
     return close(lam("x", body))

@@ -9,13 +9,14 @@ from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
 from lambdagent.ir.core import Label, Lam, Term, Var
 from lambdagent.ir.data import Record
+from lambdagent.ir.labels import TERMINATE
 
 IDENTITY = Lam(Var(0, "x"), "x")
 
 
 def lower_tool(tool: surface.Tool, table: SiteTable) -> Term:
     """Return the core term of a tool; ``terminate`` is the identity, whatever the file says."""
-    if tool.name == surface.TERMINATE:
+    if tool.name == TERMINATE:
         return IDENTITY
     static = Record(name=tool.name, command=tool.command, description=tool.description)
     site = table.add(

@@ -35,11 +35,9 @@ from lambdagent.ir.sites import Site
 from lambdagent.ir.surface import Model
 from lambdagent.machine.state import PAIR, TAGGED, Failure, Value
 from lambdagent.machine.state import Path as Key
-from lambdagent.machine.text import asked_text, cut, text_of_value
+from lambdagent.machine.store import memory_key, memory_value
+from lambdagent.machine.text import asked_text, text_of_value
 from lambdagent.machine.values import project
-
-_KEY_LENGTH = 60
-_VALUE_LENGTH = 200
 
 
 @attrs.define(eq=False)
@@ -230,8 +228,8 @@ class StoreHandler:
         return tuple(Record(key=str(key), value=as_data(value)) for key, value in entries)
 
     def _remember(self, argument: Value) -> Data:
-        key = cut(text_of_value(argument[1]), _KEY_LENGTH)
-        self._store.put(key, cut(text_of_value(argument[2]), _VALUE_LENGTH), self._ttl)
+        key = memory_key(text_of_value(argument[1]))
+        self._store.put(key, memory_value(text_of_value(argument[2])), self._ttl)
         return None
 
 
@@ -312,8 +310,3 @@ def _tool(site: Site) -> ToolHandler:
     if site.binding is None:
         raise EffectError(finding("S202", name=name))
     return PythonTool(name, registry.lookup(site.binding))
-
-
-def failure_text(value: Data | Failure) -> tuple[Data, bool]:
-    """Return an answer as data, and whether it is a failure."""
-    return (value.message, True) if isinstance(value, Failure) else (value, False)

@@ -301,4 +301,4 @@ def as_data(value: object) -> Data:
     try:
         return freeze(value)
     except TypeError:
-        return str(value)
+        return hex(value) if isinstance(value, int) else str(value)

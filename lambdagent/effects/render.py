@@ -10,7 +10,7 @@ from lambdagent.ir.surface import Model
 from lambdagent.machine.state import Value
 from lambdagent.machine.store import summary_of
 from lambdagent.machine.text import text_of_value
-from lambdagent.machine.values import list_items, project
+from lambdagent.machine.values import list_items
 
 _TOOL_PROTOCOL = """\
 You can use tools. To call one, write a single JSON object and nothing after it:
@@ -31,7 +31,7 @@ def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
         messages.append(Message("system", summary))
     for _, asked, reply in list_items(turns):
         messages.append(Message("user", text_of_value(asked)))
-        messages.append(Message("assistant", _reply_text(reply)))
+        messages.append(Message("assistant", text_of_value(reply)))
     return (*messages, Message("user", text_of_value(newest)))
 
 
@@ -42,11 +42,6 @@ def model_of(static: Record) -> Model | None:
         return None
     settings: dict[str, Data] = dict(row)
     return Model(**settings)  # type: ignore[arg-type]  # written by desugar.model_row
-
-
-def _reply_text(reply: Value) -> str:
-    data = project(reply)
-    return text_of_value(data["text"] if isinstance(data, Record) and "text" in data else reply)
 
 
 def _system_texts(static: Record) -> list[str]:

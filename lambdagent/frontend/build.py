@@ -27,6 +27,7 @@ from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import in_file_order
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
+from lambdagent.ir.labels import TERMINATE
 
 # Fields with a value that this version cannot serve yet.
 _NOT_YET: Final[Mapping[str, tuple[tuple[str, Callable[[Any], bool]], ...]]] = {
@@ -198,7 +199,7 @@ class _Builder:
 
     def tool(self, name: str, timeout_s: float) -> surface.Tool:
         injected = self.overrides.tools.get(name)
-        if injected is None or name == surface.TERMINATE:
+        if injected is None or name == TERMINATE:
             return surface.Tool(name, timeout_s=timeout_s)
         return attrs.evolve(injected, timeout_s=timeout_s)
 
@@ -269,7 +270,7 @@ class _Builder:
                     self.unused(
                         what, "only agents of type `react` call tools", "write `type: react`"
                     )
-        if surface.TERMINATE in chosen.tools:
+        if TERMINATE in chosen.tools:
             self.unused(
                 "the tool terminate",
                 "`terminate` is the identity, whatever is injected",

@@ -37,8 +37,8 @@ def encode_term(root: Term, *, names: bool = True) -> list[Data]:
 
     Args:
         root: Any core term.
-        names: Whether hints for bound variables are kept; without them α-equal terms have equal
-            rows.
+        names: Whether hints for bound variables are kept. Nodes that differ in hints alone share
+            a row, which keeps the hint of the first: so α-equal terms are numbered alike.
     """
     table = RowTable(names=names)
     table.add(root)
@@ -63,7 +63,7 @@ class RowTable:
             if id(term) in numbers:
                 continue
             row = self._row(term)
-            key = _typed(row)
+            key = typed(row[:2] if row[0] == "v" or row[0] == "l" else row)
             if key not in self._number_of_row:
                 self._number_of_row[key] = len(self.rows)
                 self.rows.append(row)
@@ -87,12 +87,12 @@ class RowTable:
                 return ("p", name, params)
 
 
-def _typed(value: object) -> tuple[object, ...]:
-    """Return a key under which 1, 1.0 and True, or 0.0 and -0.0, differ."""
+def typed(value: object) -> tuple[object, ...]:
+    """Return a key under which 1, 1.0 and True, 0.0 and -0.0, or objects in other order differ."""
     if isinstance(value, tuple):
-        return (tuple, *map(_typed, value))
+        return (tuple, *map(typed, value))
     if isinstance(value, Record):
-        return (Record, *((key, _typed(value[key])) for key in sorted(value)))
+        return (Record, *((key, typed(item)) for key, item in value.items()))
     if isinstance(value, float):
         return (float, repr(value))
     return (type(value), value)

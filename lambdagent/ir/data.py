@@ -46,6 +46,10 @@ class Record(Mapping[str, "Data"]):
         return f"Record({self._items!r})"
 
 
+# Python writes no integer of more than 4,300 digits in decimal.
+_LARGEST_BITS = 14_000
+
+
 class NotDataError(TypeError):
     """A value that cannot cross the border: a function, a handle, a set, a non-string key."""
 
@@ -54,9 +58,13 @@ def freeze(value: object, *, max_depth: int = 200) -> Data:
     """Return `value` as `Data`: lists become tuples, dicts become `Record`s.
 
     Raises:
-        NotDataError: `value` holds something that JSON cannot, or nests deeper than `max_depth`.
+        NotDataError: `value` holds something that JSON cannot, nests deeper than `max_depth`, or
+            is a number of thousands of digits.
     """
     if value is None or isinstance(value, bool | int | float | str):
+        if type(value) is int and value.bit_length() > _LARGEST_BITS:
+            what = "the number has too many digits"
+            raise NotDataError(what)
         return value
     if max_depth == 0:
         what = "the value is nested too deeply"
@@ -71,6 +79,17 @@ def freeze(value: object, *, max_depth: int = 200) -> Data:
         return Record({k: freeze(v, max_depth=max_depth - 1) for k, v in value.items()})
     what = f"{type(value).__name__} is no JSON value"
     raise NotDataError(what)
+
+
+def shallow(data: Data, depth: int = 20) -> Data:
+    """Return `data` with what is nested deeper than `depth` replaced by ``…``."""
+    if isinstance(data, tuple | Record) and depth == 0:
+        return "…"
+    if isinstance(data, tuple):
+        return tuple(shallow(item, depth - 1) for item in data)
+    if isinstance(data, Record):
+        return Record({key: shallow(item, depth - 1) for key, item in data.items()})
+    return data
 
 
 def thaw(value: Data) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeGuard
 
 from lambdagent.ir import surface
 from lambdagent.ir.data_text import escaped, integer_text, quoted, scalar_text
+from lambdagent.ir.labels import TERMINATE
 from lambdagent.ir.layout import Mark, Piece, bracketed, call, laid_out
 from lambdagent.ir.measure import Calls, constructs, model_calls, rounds
 from lambdagent.ir.program import Program
@@ -88,7 +89,7 @@ def _at_least(value: int) -> str:
 
 def _base_case(root: surface.Term) -> Iterable[str]:
     loops = [t for t in surface.subterms(root) if isinstance(t, surface.ReActStep)]
-    if any(tool.name == surface.TERMINATE for step in loops for tool in step.tools):
+    if any(tool.name == TERMINATE for step in loops for tool in step.tools):
         yield "Base case: terminate = λx.x"
     elif loops:
         yield "Base case: an answer without a tool call"
@@ -114,7 +115,7 @@ def _shown(text: str) -> str:
 
 
 def _is_identity(term: surface.Term) -> bool:
-    return isinstance(term, surface.Tool) and term.name == surface.TERMINATE
+    return isinstance(term, surface.Tool) and term.name == TERMINATE
 
 
 def _is_react(term: surface.Term) -> TypeGuard[surface.ReActStep]:

@@ -46,7 +46,7 @@ class Site:
         name: Unique in the program, such as ``llm:writer``.
         kind: A key of `KINDS`.
         static: The configuration of the site.
-        decoder: How an answer becomes a value: ``raw text json number boolean``.
+        decoder: How an answer becomes a value: ``raw reply text json number boolean``.
         on_error: What an oracle's failure does: ``raise`` it, or answer with a ``text``.
         idempotent: Whether asking twice does no harm.
         timeout_s: Longest wait for an answer, in seconds.

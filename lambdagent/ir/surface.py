@@ -9,7 +9,7 @@ Source: specification 3.2 and 14; semantics.md §8.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import attrs
@@ -17,10 +17,7 @@ import attrs
 import lambdagent
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record, freeze
-
-TERMINATE = "terminate"
-# The label of everything that no route fits.
-OTHER = "_"
+from lambdagent.ir.labels import OTHER, TERMINATE
 
 # Names of models by the provider that serves them, for models given by name alone.
 _FAMILIES = {
@@ -44,6 +41,10 @@ def provider_of(model_name: str) -> str | None:
     return next((p for prefix, p in _FAMILIES.items() if lowered.startswith(prefix)), None)
 
 
+def _optional_float(value: float | None) -> float | None:
+    return None if value is None else float(value)
+
+
 @attrs.frozen(kw_only=True)
 class Model:
     """Which model answers, and how it is asked. None leaves a setting to the provider.
@@ -56,12 +57,12 @@ class Model:
 
     provider: str
     name: str = ""
-    temperature: float | None = 0.3
+    temperature: float | None = attrs.field(default=0.3, converter=_optional_float)
     max_tokens: int | None = 4096
-    top_p: float | None = None
+    top_p: float | None = attrs.field(default=None, converter=_optional_float)
     stop_sequences: tuple[str, ...] = ()
     base_url: str | None = None
-    timeout_s: float = 600.0
+    timeout_s: float = attrs.field(default=600.0, converter=float)
     context_window: int = 200_000
     script: Record | None = None
     binding: str | None = attrs.field(default=None, eq=False)
@@ -75,6 +76,20 @@ def _model(value: Model | str | None) -> Model | None:
             raise ValueError(what)
         return Model(provider=provider, name=value)
     return value
+
+
+def _count(_owner: object, field: attrs.Attribute[int], value: object) -> None:
+    """Refuse what is no natural number: a bound of the calculus."""
+    if type(value) is not int or value < 0:
+        what = f"{field.name} must be a whole number from 0, got {value!r}"
+        raise ValueError(what)
+
+
+def _distinct(what: str, names: Sequence[str]) -> None:
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        message = f"the {what} {twice!r} stands twice"
+        raise ValueError(message)
 
 
 @attrs.frozen
@@ -136,7 +151,7 @@ class Tool(Term):
     implementation: str | None = attrs.field(default=None, converter=_implementation, eq=False)
     description: str = attrs.field(default="", kw_only=True)
     command: str | None = attrs.field(default=None, kw_only=True)
-    timeout_s: float = attrs.field(default=30.0, kw_only=True)
+    timeout_s: float = attrs.field(default=30.0, kw_only=True, converter=float)
     idempotent: bool = attrs.field(default=False, kw_only=True)
 
     @property
@@ -172,6 +187,10 @@ class ReActStep(Tool):
     observation_enabled: bool = attrs.field(default=True, kw_only=True)
     early_stop: str | None = attrs.field(default=None, kw_only=True)
 
+    def __attrs_post_init__(self) -> None:
+        """Refuse two tools of one name."""
+        _distinct("tool", [tool.name for tool in self.tools])
+
 
 @attrs.frozen(init=False)
 class Compose(Term):
@@ -196,7 +215,7 @@ class Loop(Term):
 
     body: Term
     condition: str | Term = "False"
-    max_steps: int = 10
+    max_steps: int = attrs.field(default=10, validator=_count)
     on_exhausted: str = attrs.field(
         default="last", kw_only=True, validator=attrs.validators.in_(("last", "error"))
     )
@@ -224,7 +243,11 @@ class Route(Term):
     classifier: Term
     routes: Mapping[str, Term] = attrs.field(converter=_routes)
     default: Term | None = None
-    others: tuple[str, ...] = ()
+    others: tuple[str, ...] = attrs.field(default=(), converter=tuple)
+
+    def __attrs_post_init__(self) -> None:
+        """Refuse a label that would stand twice."""
+        _distinct("label", self.labels)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -294,7 +317,7 @@ class Guard(Term):
 
     agent: Term
     validator: str | Term
-    retry: int = attrs.field(default=0, validator=attrs.validators.ge(0))
+    retry: int = attrs.field(default=0, validator=_count)
     fallback: str = "error"
 
 
@@ -318,7 +341,7 @@ class Memory(Term):
     agent: Term
     name: str = "memory"
     strategy: str = attrs.field(default="local", kw_only=True)
-    size: int = attrs.field(default=20, kw_only=True)
+    size: int = attrs.field(default=20, kw_only=True, validator=_count)
     ttl_s: float = attrs.field(default=0, kw_only=True)
     initial: Record = attrs.field(factory=Record, kw_only=True, converter=_initial)
     binding: str | None = attrs.field(default=None, kw_only=True, eq=False)
@@ -333,12 +356,15 @@ def _branches(term: Term) -> tuple[Term, ...]:
 
 
 def subterms(root: Term) -> Iterator[Term]:
-    """Yield `root` and every agent inside it, outer before inner, left to right."""
+    """Yield `root` and every agent inside it, outer before inner, left to right, each once."""
+    seen: set[int] = set()
     stack = [root]
     while stack:
         term = stack.pop()
-        yield term
-        stack.extend(reversed(parts(term)))
+        if id(term) not in seen:
+            seen.add(id(term))
+            yield term
+            stack.extend(reversed(parts(term)))
 
 
 def parts(term: Term) -> list[Term]:

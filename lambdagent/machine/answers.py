@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import cast
 
-from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data import Data, Record, shallow
+from lambdagent.ir.labels import REPLY
 from lambdagent.ir.sites import Site
 from lambdagent.machine.decoders import DecodeError, Kind, decode_output
 from lambdagent.machine.state import (
@@ -21,19 +22,21 @@ from lambdagent.machine.state import (
     ThreadState,
     Value,
 )
-from lambdagent.machine.values import inject
+from lambdagent.machine.values import inject, tagged
 
 
 def decode_answer(site: Site, answer: Data | Failure) -> Value | Failure:
     """Return the value of `answer` at `site`, or the failure that it is.
 
-    A model's answer is a record with a `text`; the site's decoder reads that text. A failure at a
-    site whose errors are text is the text of its message.
+    A model's answer is a record with a `text`; the site's decoder reads that text, or keeps the
+    whole ``reply``. A failure at a site whose errors are text is the text of its message.
     """
     if isinstance(answer, Failure):
         return answer.message if site.on_error == "text" else answer
     if site.decoder == "raw":
         return inject(answer)
+    if site.decoder == "reply":
+        return tagged(REPLY, 0, answer)
     text = text_of(answer)
     if site.decoder == "text":
         return text
@@ -51,9 +54,16 @@ def text_of(answer: Data) -> str:
 
 
 def error_record(failure: Failure, site: str, key: Path) -> Record:
-    """Return the error value that handlers see: {kind, message, site, key, data}."""
+    """Return the error value that handlers see: {kind, message, site, key, data}.
+
+    Its data is cut where it is nested deeply: an error may hold the error before it, and so on.
+    """
     return Record(
-        kind=failure.kind, message=failure.message, site=site, key=key, data=failure.data
+        kind=failure.kind,
+        message=failure.message,
+        site=site,
+        key=key,
+        data=shallow(failure.data),
     )
 
 

@@ -15,11 +15,12 @@ Source: semantics.md §5.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
 from lambdagent.ir.alpha import digest_rows
+from lambdagent.ir.codec import typed
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Data, Record
 from lambdagent.machine.link import Linked
@@ -89,11 +90,14 @@ def _state_row(table: _Encoder, state: ThreadState) -> Data:
 
 @attrs.frozen(eq=False)
 class _Encoder:
-    """Rows that grow as values are added; what was added before keeps its number."""
+    """Rows that grow as values are added; equal values get the same number.
+
+    Equal by content, not only by identity: a state has the same rows however it came to be.
+    """
 
     rows: list[Data] = attrs.field(factory=list)
     _numbers: dict[tuple[int, str], int] = attrs.field(factory=dict)
-    _constants: dict[object, int] = attrs.field(factory=dict)
+    _of_row: dict[object, int] = attrs.field(factory=dict)
     _kept: list[object] = attrs.field(factory=list)
 
     def add(self, root: Any, sort: str) -> int:
@@ -119,17 +123,18 @@ class _Encoder:
             return _EMPTY
         if type(item) is tuple:
             return self._numbers.get((id(item), kind))
-        return self._constants.get(_constant_key(item))
+        return self._of_row.get(typed(_constant(item)))
 
     def _enter(self, item: Any, kind: str) -> int:
-        number = len(self.rows)
+        row = self._row(item, kind) if type(item) is tuple else _constant(item)
+        key = typed(row)
+        number = self._of_row.get(key)
+        if number is None:
+            number = self._of_row[key] = len(self.rows)
+            self.rows.append(row)
         if type(item) is tuple:
-            self.rows.append(self._row(item, kind))
             self._numbers[id(item), kind] = number
             self._kept.append(item)
-        else:
-            self.rows.append(("u",) if item is UNIT else ("c", item))
-            self._constants[_constant_key(item)] = number
         return number
 
     def _row(self, item: Any, kind: str) -> Data:
@@ -156,10 +161,8 @@ class _Encoder:
         return known
 
 
-def _constant_key(item: object) -> object:
-    if isinstance(item, Record):
-        return ("record", digest_rows(item))
-    return (type(item).__name__, repr(item))
+def _constant(item: object) -> Data:
+    return ("u",) if item is UNIT else ("c", cast(Data, item))
 
 
 def _parts(item: Any, kind: str) -> list[tuple[Any, str]]:
@@ -196,10 +199,10 @@ def _decode(linked: Linked, data: Any) -> Machine:
     if data["program"] != linked.digest:
         what = "it belongs to another program"
         raise ValueError(what)
-    items: list[Any] = []
+    table = _Decoder(linked)
     for row in data["rows"]:
-        items.append(_item(linked, row, items))
-    threads = [_thread(linked, row, items) for row in data["threads"]]
+        table.add(row)
+    threads = [_thread(table, row) for row in data["threads"]]
     return Machine(
         {thread.path: thread for thread in threads},
         tuple(map(int, data["counters"])),
@@ -207,71 +210,87 @@ def _decode(linked: Linked, data: Any) -> Machine:
     )
 
 
-def _item(linked: Linked, row: Sequence[Any], items: list[Any]) -> Any:
-    match row[0]:
-        case "c":
-            return row[1]
-        case "u":
-            return UNIT
-        case "e":
-            return (_pick(items, row[1]), _pick(items, row[2]))
-    shape = SHAPES[row[0]]
-    fields = (
-        _decoded(linked, value, sort, items) for value, sort in zip(row[1:], shape, strict=True)
-    )
-    item = (row[0], *fields)
-    if item[0] == PARTIAL:
-        # A partial application holds the specification inside its constant; see `link`.
-        return (PARTIAL, item[1][2][1], item[2])
-    if item[0] == AWAIT_OPERAND and item[2][0] == LABELLED:
-        # The label was left behind when its application began.
-        return (AWAIT_OPERAND, item[1], item[2][2], *item[3:])
-    return item
+@attrs.frozen(eq=False)
+class _Decoder:
+    """What the rows so far stand for, each with its sort."""
+
+    linked: Linked
+    items: list[tuple[str, Any]] = attrs.field(factory=list)
+
+    def add(self, row: Sequence[Any]) -> None:
+        """Read one more row."""
+        match row[0]:
+            case "c":
+                self.items.append(("value", row[1]))
+            case "u":
+                self.items.append(("value", UNIT))
+            case "e":
+                env = (self.pick(row[1], "value"), self.pick(row[2], "env"))
+                self.items.append(("env", env))
+            case tag:
+                sort = "kont" if SHAPES[tag][:1] == ("kont",) else "value"
+                self.items.append((sort, self._compound(row)))
+
+    def pick(self, number: int, sort: str) -> Any:
+        """Return what row `number` stands for, which must be of `sort`."""
+        if number == _EMPTY and sort != "value":
+            return ()
+        if not 0 <= number < len(self.items):
+            what = f"there is no row {number}"
+            raise IndexError(what)
+        found, item = self.items[number]
+        if found != sort:
+            what = f"row {number} is a {found} where a {sort} belongs"
+            raise ValueError(what)
+        return item
+
+    def code(self, number: int) -> Code:
+        """Return the code of node `number`."""
+        if number < 0:
+            raise IndexError(number)
+        return self.linked.codes[number]
+
+    def _compound(self, row: Sequence[Any]) -> Any:
+        shape = SHAPES[row[0]]
+        fields = (self._field(value, sort) for value, sort in zip(row[1:], shape, strict=True))
+        item = (row[0], *fields)
+        if item[0] == PARTIAL:
+            # A partial application holds the specification inside its constant; see `link`.
+            return (PARTIAL, item[1][2][1], item[2])
+        if item[0] == AWAIT_OPERAND and item[2][0] == LABELLED:
+            # The label was left behind when its application began.
+            return (AWAIT_OPERAND, item[1], item[2][2], *item[3:])
+        return item
+
+    def _field(self, value: Any, sort: str) -> Any:
+        match sort:
+            case "data":
+                return value
+            case "code":
+                return self.code(value)
+            case "args":
+                return tuple(self.pick(number, "value") for number in value)
+        return self.pick(value, sort)
 
 
-def _decoded(linked: Linked, value: Any, sort: str, items: list[Any]) -> Any:
-    match sort:
-        case "data":
-            return value
-        case "code":
-            return _code(linked, value)
-        case "args":
-            return tuple(_pick(items, number) for number in value)
-    return _pick(items, value)
-
-
-def _code(linked: Linked, number: int) -> Code:
-    if number < 0:
-        raise IndexError(number)
-    return linked.codes[number]
-
-
-def _pick(items: list[Any], number: int) -> Any:
-    if number == _EMPTY:
-        return ()
-    if not 0 <= number < len(items):
-        raise IndexError(number)
-    return items[number]
-
-
-def _thread(linked: Linked, row: Sequence[Any], items: list[Any]) -> Thread:
+def _thread(table: _Decoder, row: Sequence[Any]) -> Thread:
     path, clock, cells, state = row
-    store: Mapping[str, Any] = {name: _pick(items, number) for name, number in cells}
-    return Thread(tuple(path), clock, store, _state(linked, state, items))
+    store: Mapping[str, Any] = {name: table.pick(number, "value") for name, number in cells}
+    return Thread(tuple(path), clock, store, _state(table, state))
 
 
-def _state(linked: Linked, row: Sequence[Any], items: list[Any]) -> ThreadState:
+def _state(table: _Decoder, row: Sequence[Any]) -> ThreadState:
     match row:
         case ("eval", node, env, kont):
-            return Eval(_code(linked, node), _pick(items, env), _pick(items, kont))
+            return Eval(table.code(node), table.pick(env, "env"), table.pick(kont, "kont"))
         case ("return", value, kont):
-            return Return(_pick(items, value), _pick(items, kont))
+            return Return(table.pick(value, "value"), table.pick(kont, "kont"))
         case ("suspend", site, argument, kont):
-            return Suspend(site, _pick(items, argument), _pick(items, kont))
+            return Suspend(site, table.pick(argument, "value"), table.pick(kont, "kont"))
         case ("join", form, clock, count, pending, kont):
-            return Join(form, clock, count, pending, _pick(items, kont))
+            return Join(form, clock, count, pending, table.pick(kont, "kont"))
         case ("halt", value):
-            return Halt(_pick(items, value))
+            return Halt(table.pick(value, "value"))
         case ("fail", error):
             return Fail(error)
     what = f"unknown thread state {row!r:.40}"

@@ -6,17 +6,16 @@ Each factory gets the static data of a site and returns its function from value 
 from collections.abc import Callable, Mapping
 
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.labels import OTHER, TERMINATE, TRANSCRIPT, action_labels
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
 from lambdagent.machine.state import CONS, NIL_VALUE, PAIR, TAGGED, Value
-from lambdagent.machine.text import TRANSCRIPT, text_of_data, text_of_value
-from lambdagent.machine.toolcall import Answer, Call, extract_call
+from lambdagent.machine.text import text_of_data, text_of_value
+from lambdagent.machine.toolcall import Answer, Call, Invalid, extract_call
 from lambdagent.machine.values import Noted, inject, pair, project, tagged, tuple_items
 
 HostFunction = Callable[[Value], Value]
-
-TERMINATE = "terminate"
 
 
 def predicate(static: Record) -> HostFunction:
@@ -58,11 +57,6 @@ def stop(static: Record) -> HostFunction:
     return run
 
 
-def action_labels(tools: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the labels of what a reply can mean: a call of each tool, or one of three ends."""
-    return (*(f"call {tool}" for tool in tools), "invalid", "terminate", "answer")
-
-
 def action(static: Record) -> HostFunction:
     """Decode a reply: ``call tool⟨args⟩ | invalid⟨why⟩ | terminate⟨answer⟩ | answer⟨text⟩``."""
     tools = _strings(static["tools"])
@@ -76,7 +70,7 @@ def action(static: Record) -> HostFunction:
         decoded = _native_call(reply, known) or extract_call(text, known, _finish(reply))
         if isinstance(decoded, Call):
             if decoded.tool == TERMINATE:
-                return tagged(labels, len(tools) + 1, _final(decoded.args, text))
+                return tagged(labels, len(tools) + 1, text_of_data(decoded.args))
             return tagged(labels, number[decoded.tool], inject(decoded.args))
         if isinstance(decoded, Answer):
             return tagged(labels, len(tools) + 2, text)
@@ -90,28 +84,30 @@ def _finish(reply: Data) -> str | None:
     return reason if isinstance(reason, str) else None
 
 
-def _native_call(reply: Data, known: tuple[str, ...]) -> Call | None:
+def _native_call(reply: Data, known: tuple[str, ...]) -> Call | Invalid | None:
     """Return the first call that the provider itself found in the reply."""
     calls = reply.get("tool_calls") if isinstance(reply, Record) else None
-    for call in calls if isinstance(calls, tuple) else ():
+    if not isinstance(calls, tuple) or not calls:
+        return None
+    for call in calls:
         if isinstance(call, Record) and call.get("name") in known:
-            return Call(str(call["name"]), call.get("arguments"))
-    return None
+            name, args = str(call["name"]), call.get("arguments")
+            return Call(name, _final(args, text_of(reply)) if name == TERMINATE else args)
+    asked = ", ".join(str(call.get("name")) for call in calls if isinstance(call, Record))
+    what = f"there is no tool `{asked}`; the tools are: {', '.join(known)}"
+    return Invalid("unknown_tool", what)
 
 
-def _final(args: Data, text: str) -> str:
-    """Return the answer that a call of ``terminate`` carries, or the text around it."""
+def _final(args: Data, text: str) -> Data:
+    """Return the answer that a native call of ``terminate`` carries, or the text beside it."""
     if isinstance(args, Record) and len(args) == 1:
         args = next(iter(args.values()))
-    if args not in (None, "", (), Record()):
-        return text_of_data(args)
-    kept = [line for line in text.splitlines() if line.strip().casefold() != TERMINATE]
-    return "\n".join(kept).strip()
+    return text if args in (None, "", (), Record()) else args
 
 
 def label(static: Record) -> HostFunction:
     """Decode a text to ``lᵢ⟨text⟩`` of the labels, or to ``_⟨text⟩``."""
-    labels = (*_strings(static["labels"]), "_")
+    labels = (*_strings(static["labels"]), OTHER)
 
     def run(value: Value) -> Value:
         text = text_of_value(value)
@@ -151,9 +147,22 @@ def thought(_static: Record) -> HostFunction:
     return lambda value: text_of(project(value))
 
 
-def concat(_static: Record) -> HostFunction:
-    """Join the components of right-nested pairs as text, with blank lines between."""
-    return lambda value: "\n\n".join(map(text_of_value, tuple_items(value)))
+def concat(static: Record) -> HostFunction:
+    """Join the components of a tuple as text, with blank lines between.
+
+    A tuple is right-nested pairs; `static` says of how many branches, since the last component may
+    be a pair itself.
+    """
+    count = static.get("count")
+
+    def run(value: Value) -> Value:
+        parts: list[Value] = []
+        while len(parts) + 1 != count and type(value) is tuple and value[0] == PAIR:
+            _, first, value = value
+            parts.append(first)
+        return "\n\n".join(map(text_of_value, [*parts, value]))
+
+    return run
 
 
 def truth(_static: Record) -> HostFunction:

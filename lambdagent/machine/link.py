@@ -10,6 +10,7 @@ state. Code is a tuple: opcode, id, operands.
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import ParamSpec, TypeVar
 
 import attrs
 
@@ -18,8 +19,9 @@ from lambdagent.ir.core import UNIT, Prim, arity
 from lambdagent.ir.data import Data
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
+from lambdagent.ir.walk import free_reach
 from lambdagent.machine.host import HOSTS
-from lambdagent.machine.rules import FIRE
+from lambdagent.machine.rules import FIRE, Misfit
 from lambdagent.machine.state import (
     APP,
     CONST,
@@ -35,6 +37,9 @@ from lambdagent.machine.state import (
 )
 from lambdagent.machine.store import STORES
 from lambdagent.machine.values import inject
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @attrs.frozen(eq=False)
@@ -72,7 +77,11 @@ def link(program: Program) -> Linked:
 
     Raises:
         KeyError: The term mentions a site that the table does not have.
+        ValueError: The term is open.
     """
+    if free_reach(program.term):
+        what = "an open term is no program"
+        raise ValueError(what)
     rows = encode_term(program.term)
     codes: list[Code] = []
     spines: dict[int, tuple[Code, tuple[Code, ...]]] = {}
@@ -83,6 +92,22 @@ def link(program: Program) -> Linked:
         if code[0] == CONST and type(code[2]) is tuple and code[2][0] == SITE:
             sites[code[2][1]]
     return Linked(program, tuple(codes), tuple(rows), sites)
+
+
+def _total(name: str, function: Callable[P, T]) -> Callable[P, T]:
+    """Return `function` with arguments that it cannot take made misfits of the machine.
+
+    Lowered programs give host and store sites what they expect; terms written by hand may not.
+    """
+
+    def run(*arguments: P.args, **more: P.kwargs) -> T:
+        try:
+            return function(*arguments, **more)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            what = f"the site {name} cannot take its argument: {error}"
+            raise Misfit(what) from error
+
+    return run
 
 
 def _code(
@@ -100,7 +125,9 @@ def _code(
         case ("a", int(fun), int(arg)):
             return _application(number, (fun, arg), codes, spines)
         case ("a", int(fun), int(arg), kind, name):
+            # A labelled part of a spine is evaluated on its own, or its event would be lost.
             app = _application(number, (fun, arg), codes, spines)
+            spines.pop(number, None)
             return (LABELLED, number, app, kind, name)
         case ("u",):
             return (CONST, number, UNIT)
@@ -150,8 +177,8 @@ def _constant(number: int, prim: Prim) -> Code:
 
 def _linked_site(site: Site) -> LinkedSite:
     if site.site_class == "host":
-        return LinkedSite(site, host=HOSTS[site.kind](site.static))
+        return LinkedSite(site, host=_total(site.name, HOSTS[site.kind](site.static)))
     if site.site_class == "store":
         cell = str(site.static["cell"])
-        return LinkedSite(site, store=STORES[site.kind](site.static), cell=cell)
+        return LinkedSite(site, store=_total(site.name, STORES[site.kind](site.static)), cell=cell)
     return LinkedSite(site)

@@ -32,12 +32,13 @@ from lambdagent.machine.state import (
     Kont,
     Value,
 )
+from lambdagent.machine.values import sketch
 
 Registers: TypeAlias = tuple[Code | None, Any, Kont, int]
 
 
 class Misfit(Exception):  # noqa: N818 - it never leaves the machine; the state becomes `fail Stuck`
-    """No rule applies to these operands."""
+    """No rule applies to these operands; its text, if any, says more."""
 
 
 def enter(thunk: Value, argument: Value, kont: Kont, kind: int) -> Registers:
@@ -146,7 +147,8 @@ def return_to_guard_check(value: Value, frame: Kont) -> Registers:
     if value is True:
         return None, answer, kont, GAMMA
     if value is not False:
-        raise Misfit
+        what = f"the check of a guard answered {sketch(value)}"
+        raise Misfit(what)
     if retries == 0:
         return None, answer, (AWAIT_ARG, kont, fallback), GAMMA
     run = (GUARD_RUN, kont, retries - 1, agent, predicate, fallback, argument)

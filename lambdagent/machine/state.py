@@ -196,7 +196,7 @@ class Event(NamedTuple):
         kind: The label's kind, or ``guard`` for a failed check and ``note`` for a remark.
         name: The label's name.
         value: What the labelled term returned.
-        started: Clock of the thread when the labelled term began.
+        started: Clock of the thread when the labelled term began; for ``guard`` the retries left.
         transition: Number of the transition at which it ended.
     """
 

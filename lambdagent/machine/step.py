@@ -15,7 +15,7 @@ from operator import itemgetter
 from typing import Any
 
 from lambdagent.ir.core import Unit
-from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data import Data
 from lambdagent.machine.answers import decode_answer, error_record, throw
 from lambdagent.machine.link import Linked, LinkedSite
 from lambdagent.machine.rules import APPLY, RETURN, Misfit
@@ -53,7 +53,7 @@ from lambdagent.machine.state import (
     ThreadState,
 )
 from lambdagent.machine.threads import fork, settle
-from lambdagent.machine.values import Noted, inject, project
+from lambdagent.machine.values import Noted, inject, project, sketch
 
 UNBOUNDED = 1 << 62
 
@@ -345,8 +345,8 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                 if op == SITE:
                     linked_site = linked.sites[fun[1]]
                     if linked_site.host is not None:
-                        counts[DELTA] += 1
                         focus = linked_site.host(value)
+                        counts[DELTA] += 1
                         control = None
                         if type(focus) is Noted:
                             if events is not None:
@@ -354,10 +354,10 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                                 events.append(Event(key, "note", fun[1], focus.note, clock, done))
                             focus = focus.value
                     elif linked_site.store is not None:
-                        counts[EPSILON] += 1
                         cell = linked_site.cell
                         before = store.get(cell)
                         focus, after = linked_site.store(before, value)
+                        counts[EPSILON] += 1
                         control = None
                         if after is not before:
                             store = {**store, cell: after}
@@ -380,12 +380,14 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                     continue
             # the constant has all its operands
             if spec[6] is None:
+                moved = fork(Thread(path, clock, store, state), spec[3], args, kont)
                 counts[PI] += 1
-                return fork(Thread(path, clock, store, state), spec[3], args, kont), done
+                return moved, done
             control, focus, kont, kind = spec[6](spec[5], args, kont)
             counts[kind] += 1
-    except Misfit:
-        state = throw(_stuck(fun, value, spec, args, (*path, clock)), kont)
+    except Misfit as misfit:
+        what = str(misfit) or _misfit(fun, value, spec, args)
+        state = throw(error_record(Failure("Stuck", what), "", (*path, clock)), kont)
         return [Thread(path, clock, store, state)], done
     finally:
         counts[BETA] += beta
@@ -402,14 +404,8 @@ def _leave(linked_site: LinkedSite, value: Any, kont: Any, key: Path) -> ThreadS
     return throw(error_record(failure, site.name, key), kont)
 
 
-def _stuck(fun: Any, value: Any, spec: Any, args: Sequence[Any], key: Path) -> Record:
-    """Return the error of ``spec args``, or else ``fun value``, which no rule fits."""
+def _misfit(fun: Any, value: Any, spec: Any, args: Sequence[Any]) -> str:
+    """Return what no rule fits: ``spec args``, or else ``fun value``."""
     if spec is None:
-        what = f"{_shape(fun)} applied to {_shape(value)}"
-    else:
-        what = f"{spec[3]} applied to {', '.join(map(_shape, args))}"
-    return error_record(Failure("Stuck", what), "", key)
-
-
-def _shape(value: Any) -> str:
-    return repr(project(value))[:80]
+        return f"{sketch(fun)} applied to {sketch(value)}"
+    return f"{spec[3]} applied to {', '.join(map(sketch, args))}"

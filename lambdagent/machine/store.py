@@ -4,9 +4,10 @@ Each factory gets the static data of a site and returns (cell before, argument) 
 after). Cells are values, so they are shared between states and stored with them.
 
     conversation   newest turn first: turn :: older;  turn = ⟨input, ⟨reply, ⟨tokens, number⟩⟩⟩
-    memory         opaque array of {key, value, time, number}, oldest first
+    memory         opaque array of {id, key, value, time, number}, oldest first
 """
 
+import hashlib
 from collections.abc import Callable, Mapping
 
 from lambdagent.ir.data import Data, Record
@@ -32,6 +33,8 @@ def estimate_tokens(text: str) -> int:
 
 def read_conversation(static: Record) -> StoreFunction:
     """Return ⟨older turns, recent turns oldest first⟩, the recent ones within the token limit.
+
+    The newest turn is always among the recent ones, however long it is.
 
     The older turns are the rest of the cell, shared and not looked at: their summary is made when
     a request is rendered.
@@ -67,15 +70,11 @@ def summary_of(older: Value) -> str:
     while older[0] == CONS and len(quoted) < _QUOTED_TURNS:
         turn = older[1]
         asked = cut(text_of_value(turn[1]), _QUOTED_LENGTH)
-        answered = cut(_reply_text(turn[2][1]), _QUOTED_LENGTH)
+        answered = cut(text_of_value(turn[2][1]), _QUOTED_LENGTH)
         quoted.append(f"- {asked} → {answered}")
         older = older[2]
     lines = "\n".join(reversed(quoted))
     return f"[Conversation summary: {total} earlier turns]\n{lines}"
-
-
-def _reply_text(reply: Value) -> str:
-    return text_of_value(reply["text"] if isinstance(reply, Record) and "text" in reply else reply)
 
 
 def append_conversation(_static: Record) -> StoreFunction:
@@ -89,7 +88,7 @@ def append_conversation(_static: Record) -> StoreFunction:
 
 
 def _with_turn(older: Value, exchange: Value, reply: Value) -> Value:
-    tokens = estimate_tokens(text_of_value(exchange)) + estimate_tokens(_reply_text(reply))
+    tokens = estimate_tokens(text_of_value(exchange)) + estimate_tokens(text_of_value(reply))
     number = _turn_number(older) + 1
     return (CONS, (PAIR, exchange, (PAIR, reply, (PAIR, tokens, number))), older)
 
@@ -132,9 +131,11 @@ def append_memory(static: Record) -> StoreFunction:
         exchange, answer, now = argument[1][1], argument[1][2], argument[2]
         known = _entries(cell, static)
         rows = [row for row in known if _lives(row, now, ttl)]
+        asked = text_of_value(exchange)
         entry = Record(
-            key=cut(text_of_value(exchange), _KEY_LENGTH),
-            value=cut(text_of_value(answer), _VALUE_LENGTH),
+            id=memory_key(asked),
+            key=cut(asked, _KEY_LENGTH),
+            value=memory_value(text_of_value(answer)),
             time=project(now),
         )
         # Numbers go on where everything has expired: a join tells by them what is fresh.
@@ -148,8 +149,22 @@ def _newest(rows: list[Record]) -> int:
     return max((_number(row["number"]) for row in rows), default=0)
 
 
+def memory_key(asked: str) -> str:
+    """Return the key under which the answer to `asked` is remembered; other texts get others."""
+    shown = cut(asked, _KEY_LENGTH)
+    if shown == asked:
+        return asked
+    digest = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"{shown} #{digest[:12]}"
+
+
+def memory_value(answered: str) -> str:
+    """Return what is remembered of an answer."""
+    return cut(answered, _VALUE_LENGTH)
+
+
 def _remembered(rows: list[Record], entry: Record, number: int) -> list[Record]:
-    kept = [row for row in rows if row["key"] != entry["key"]]
+    kept = [row for row in rows if row["id"] != entry["id"]]
     return [*kept, Record(entry, number=number)]
 
 
@@ -168,7 +183,7 @@ def _entries(cell: Cell, static: Record) -> list[Record]:
         return _rows(cell)
     initial = static.get("initial")
     items = initial.items() if isinstance(initial, Record) else ()
-    return [Record(key=key, value=value, time=None, number=0) for key, value in items]
+    return [Record(id=key, key=key, value=value, time=None, number=0) for key, value in items]
 
 
 def _rows(cell: Cell) -> list[Record]:

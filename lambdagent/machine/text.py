@@ -3,15 +3,13 @@
 Source: specification 5.4 (state of a ReAct loop) and 7.3 (injected memory).
 """
 
-import json
-
-from lambdagent.ir.data import Data, Record, thaw
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data_text import data_text
+from lambdagent.ir.labels import MEMORY, REPLY, TRANSCRIPT
 from lambdagent.ir.sites import Site
+from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import CONS, PAIR, TAGGED, Value
 from lambdagent.machine.values import list_items, project
-
-MEMORY = ("memory",)
-TRANSCRIPT = ("transcript",)
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
@@ -20,11 +18,13 @@ def text_of_value(value: Value) -> str:
     """Return `value` as text: strings as they are, other data as JSON.
 
     A pair of memory and input, and the transcript of a ReAct loop, have the layouts of the
-    specification.
+    specification; a reply is its text.
     """
     if type(value) is tuple:
         if value[0] == TAGGED and value[1] == TRANSCRIPT:
             return _transcript(value[3])
+        if value[0] == TAGGED and value[1] == REPLY:
+            return text_of(value[3])
         if value[0] == PAIR and _is_memory(value[1]):
             return _with_memory(value[1][3], value[2])
     return text_of_data(project(value))
@@ -34,13 +34,15 @@ def text_of_data(data: Data) -> str:
     """Return `data` as text: strings as they are, null as nothing, other data as JSON."""
     if isinstance(data, str):
         return data
-    return "" if data is None else json.dumps(thaw(data), ensure_ascii=False)
+    return "" if data is None else data_text(data)
 
 
 def cut(text: str, limit: int) -> str:
     """Return `text` on one line of at most `limit` characters."""
-    line = " ".join(text[: 4 * limit].split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    looked_at = 4 * limit
+    line = " ".join(text[:looked_at].split())
+    whole = len(line) <= limit and not text[looked_at:].strip()
+    return line if whole else f"{line[: limit - 1]}…"
 
 
 def _is_memory(value: Value) -> bool:

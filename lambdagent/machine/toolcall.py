@@ -21,10 +21,9 @@ from typing import Any, Literal, NoReturn, TypeAlias
 import attrs
 
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
+from lambdagent.ir.labels import TERMINATE
 from lambdagent.ir.loose_json import Budget, Found, read_value
 from lambdagent.machine.python_args import read_arguments
-
-TERMINATE = "terminate"
 
 Reason: TypeAlias = Literal["unknown_tool", "truncated", "malformed"]
 

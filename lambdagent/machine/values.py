@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 from lambdagent.ir.core import UNIT, Unit
-from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data import Data
 from lambdagent.machine.state import CONS, NIL_VALUE, OPAQUE, PAIR, TAGGED, Value
 
-_DEEP = 200
+# Longest text of a leaf in a message.
+_SKETCHED = 60
+
+T = TypeVar("T")
 
 
 class Noted(NamedTuple):
@@ -44,26 +47,76 @@ def list_items(value: Value) -> Iterator[Value]:
         value = value[2]
 
 
-def project(value: Value, *, depth: int = 0) -> Data:
-    """Return `value` as data: pairs and lists as arrays, unit as null, tagged values untagged.
+def project(root: Value) -> Data:
+    """Return `root` as data: pairs and lists as arrays, unit as null, tagged values untagged.
 
     A function becomes the text ``<function>``: it has no other form outside.
     """
+    return fold(root, leaf_data, _node_data)
+
+
+def _node_data(tag: int, parts: list[Data]) -> Data:
+    return parts[0] if tag == TAGGED else tuple(parts)
+
+
+def leaf_data(value: Value) -> Data:
+    """Return a value that has no parts as data."""
     if type(value) is not tuple:
         return None if value is UNIT else value
-    if depth > _DEEP:
+    opaque: Data = value[1] if value[0] == OPAQUE else "<function>"
+    return opaque
+
+
+def fold(root: Value, leaf: Callable[[Value], T], node: Callable[[int, list[T]], T]) -> T:
+    """Return what `node` makes of the pairs, lists and tagged values of `root`, leaves first.
+
+    Shared parts are folded once, and nothing recurses.
+
+    Args:
+        root: Any value.
+        leaf: Called with each value without parts.
+        node: Called with the tag of a value and its folded parts: the components of a tuple, the
+            items of a list, the payload of a tagged value.
+    """
+    if not _has_parts(root):
+        return leaf(root)
+    done: dict[int, T] = {}
+    stack = [(root, False)]
+    while stack:
+        value, ready = stack.pop()
+        if id(value) in done:
+            continue
+        parts = _parts_of(value)
+        if ready:
+            folded = [done[id(part)] if _has_parts(part) else leaf(part) for part in parts]
+            done[id(value)] = node(value[0], folded)
+        else:
+            stack.append((value, True))
+            stack.extend((part, False) for part in parts if _has_parts(part))
+    return done[id(root)]
+
+
+def _has_parts(value: Value) -> bool:
+    return type(value) is tuple and value[0] <= TAGGED
+
+
+def _parts_of(value: Value) -> list[Value]:
+    if value[0] == PAIR:
+        return tuple_items(value)
+    return [value[3]] if value[0] == TAGGED else list(list_items(value))
+
+
+def sketch(value: Value, depth: int = 3) -> str:
+    """Return a short text for `value`, for messages: no more than a few parts and levels of it."""
+    if not _has_parts(value):
+        return repr(leaf_data(value))[:_SKETCHED]
+    if depth == 0:
         return "…"
-    match value[0]:
-        case 0:
-            return tuple(project(part, depth=depth + 1) for part in tuple_items(value))
-        case 1 | 2:
-            return tuple(project(item, depth=depth + 1) for item in list_items(value))
-        case 3:
-            return project(value[3], depth=depth + 1)
-        case 9:
-            opaque: Data = value[1]
-            return opaque
-    return "<function>"
+    if value[0] == TAGGED:
+        return f"{value[1][value[2]]}({sketch(value[3], depth - 1)})"
+    if value[0] == PAIR:
+        return f"({sketch(value[1], depth - 1)}, {sketch(value[2], depth - 1)})"
+    return "[]" if len(value) == 1 else f"[{sketch(value[1], depth - 1)}, …]"
 
 
 def tuple_items(value: Value) -> list[Value]:
@@ -78,8 +131,3 @@ def tuple_items(value: Value) -> list[Value]:
 def tagged(labels: tuple[str, ...], index: int, payload: Value) -> Value:
     """Return ``lᵢ⟨payload⟩`` of the sum whose labels are `labels`."""
     return (TAGGED, labels, index, payload)
-
-
-def record(**items: Data) -> Record:
-    """Return a record of `items`."""
-    return Record(items)

@@ -9,10 +9,14 @@ import attrs
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Exchange
+from lambdagent.ir.labels import OTHER, TERMINATE, action_name
+from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import Event, Path
 from lambdagent.machine.text import asked_text, text_of_value
 
 _EFFECTS = {"llm", "tool"}
+# A label that a router chose, and what a reply of a ReAct loop means.
+_CHOICES = {"route", "action"}
 
 
 @attrs.frozen
@@ -66,11 +70,14 @@ def macro_trace(
         exchanges: Answered requests by key.
     """
     records: list[TraceRecord] = []
+    last: dict[Path, int] = {}
     for event in sorted(events, key=lambda event: event.key):
+        thread = event.key[:-1]
         if event.kind in {"guard", "note"}:
-            _annotate(records, event)
+            _annotate(records, last.get(thread), event)
         else:
-            exchange = exchanges.get((*event.key[:-1], event.started))
+            last[thread] = len(records)
+            exchange = exchanges.get((*thread, event.started))
             records.append(_record(len(records), event, exchange))
     return tuple(records)
 
@@ -91,19 +98,20 @@ def watcher(
     return watch
 
 
-def _annotate(records: list[TraceRecord], event: Event) -> None:
-    if not records:
+def _annotate(records: list[TraceRecord], at: int | None, event: Event) -> None:
+    """Add the remark `event` to the record `at`, the last of its thread; None loses it."""
+    if at is None:
         return
     left = event.started
     note = f"{event.name}: {event.value}"
     if event.kind == "guard":
         note = f"guard: not valid, {left} retries left" if left else "guard: not valid, fallback"
-    records[-1] = attrs.evolve(records[-1], notes=(*records[-1].notes, note))
+    records[at] = attrs.evolve(records[at], notes=(*records[at].notes, note))
 
 
 def _record(step: int, event: Event, exchange: Exchange | None) -> TraceRecord:
-    if event.kind == "route":
-        return TraceRecord(step, event.kind, event.name, "", f"selected: {_selected(event)}")
+    if event.kind in _CHOICES:
+        return TraceRecord(step, "route", event.name, "", f"selected: {_selected(event)}")
     output = text_of_value(event.value)
     if event.kind not in _EFFECTS or exchange is None:
         return TraceRecord(step, event.kind, event.name, output, output)
@@ -112,7 +120,7 @@ def _record(step: int, event: Event, exchange: Exchange | None) -> TraceRecord:
         event.kind,
         event.name,
         asked_text(exchange.site, exchange.argument),
-        text_of_value(_shown(exchange.answer)),
+        text_of_value(_said(exchange)),
         exchange.started_s,
         exchange.elapsed_s,
         tokens_of(exchange.answer),
@@ -121,12 +129,15 @@ def _record(step: int, event: Event, exchange: Exchange | None) -> TraceRecord:
 
 def _selected(event: Event) -> str:
     _, labels, index, _ = event.value
-    name = str(labels[index])
-    return "(other)" if name == "_" else name.removeprefix("call ")
+    if event.kind == "route":
+        return "(other)" if labels[index] == OTHER else str(labels[index])
+    name = action_name(labels, index)
+    return f"{name} (λx.x)" if name == TERMINATE else name
 
 
-def _shown(answer: Data) -> Data:
-    return answer["text"] if isinstance(answer, Record) and "text" in answer else answer
+def _said(exchange: Exchange) -> Data:
+    """Return what came back: of a model's reply its text."""
+    return text_of(exchange.answer) if exchange.site.kind == "llm" else exchange.answer
 
 
 def tokens_of(answer: Data) -> tuple[int, int] | None:

@@ -7,7 +7,6 @@ from lambdagent.trace.macro import TraceRecord, total_tokens
 
 _SHOWN = 60
 _RULE = "─" * 40
-_BASE_CASE = "selected: terminate"
 
 
 def render(records: Sequence[TraceRecord], elapsed_s: float) -> str:
@@ -25,7 +24,7 @@ def render_record(record: TraceRecord) -> str:
 def _body(record: TraceRecord) -> str:
     match record.kind:
         case "route":
-            return f"→ {record.output}{' (λx.x)' if record.output == _BASE_CASE else ''}"
+            return f"→ {record.output}"
         case "terminate":
             return "→ (identity: base case reached)"
         case "tool":

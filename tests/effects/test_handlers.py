@@ -122,7 +122,7 @@ def test_a_store_is_read_and_written_in_short_texts():
     asked = pair("question " * 20, "answer " * 50)
     assert answer(memory, asked, kind="remember") is None
     key, value = store.entries[-1]
-    assert (len(key), len(value), store.ttl) == (60, 200, 30)
+    assert (len(key), len(value), store.ttl) == (74, 200, 30)
     assert key.startswith("question question")
     assert value.endswith("…")
 

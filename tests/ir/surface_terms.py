@@ -81,7 +81,7 @@ STEPS = st.builds(
     surface.ReActStep,
     TEXTS,
     think=LAMS | TALKS,
-    tools=st.lists(TOOLS, max_size=3),
+    tools=st.lists(TOOLS, max_size=3, unique_by=lambda tool: tool.name),
     observation_enabled=st.booleans(),
     early_stop=st.none() | TEXTS,
 )

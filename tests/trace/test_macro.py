@@ -4,6 +4,7 @@ import pytest
 
 from lambdagent.ir.data import Record
 from lambdagent.ir.exchange import Exchange
+from lambdagent.ir.labels import action_labels
 from lambdagent.ir.sites import Site
 from lambdagent.machine.state import PAIR, TAGGED, Event
 from lambdagent.trace.macro import TraceRecord, macro_trace, tokens_of, total_tokens, watcher
@@ -34,9 +35,19 @@ def test_a_model_call_is_what_was_asked_and_answered():
 
 
 @pytest.mark.parametrize(
+    ("index", "said"),
+    [(0, "wc"), (1, "invalid"), (2, "terminate (λx.x)"), (3, "answer")],
+)
+def test_what_a_reply_means_is_told_as_a_route(index: int, said: str):
+    value = (TAGGED, action_labels(("wc",)), index, "x")
+    (record,) = macro_trace([event((1,), "action", "route", value)], {})
+    assert (record.kind, record.output) == ("route", f"selected: {said}")
+
+
+@pytest.mark.parametrize(
     ("label", "said"),
     [
-        ("call wc", "selected: wc"),
+        ("call wc", "selected: call wc"),
         ("terminate", "selected: terminate"),
         ("_", "selected: (other)"),
     ],

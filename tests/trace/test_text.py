@@ -11,7 +11,7 @@ THINK = TraceRecord(
 )
 ROUTE = TraceRecord(1, "route", "route", "", "selected: sum")
 TOOL = TraceRecord(2, "tool", "Tool:sum", "sort", "def quicksort(arr): ...", 2.8, 1.2)
-ENDING = TraceRecord(3, "route", "route", "", "selected: terminate")
+ENDING = TraceRecord(3, "route", "route", "", "selected: terminate (λx.x)")
 TERMINATE = TraceRecord(4, "terminate", "terminate", "done", "done")
 
 

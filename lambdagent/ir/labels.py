@@ -1,0 +1,25 @@
+"""Labels of sums that lowering writes and the machine reads."""
+
+from typing import Final
+
+# Ends a ReAct loop: the tool that is the identity.
+TERMINATE: Final = "terminate"
+# What no route fits.
+OTHER: Final = "_"
+# Values that only their layout makes sense of: injected memory, the transcript of a loop, a reply.
+MEMORY: Final = ("memory",)
+TRANSCRIPT: Final = ("transcript",)
+REPLY: Final = ("reply",)
+
+_CALL: Final = "call "
+_ENDS: Final = ("invalid", "terminate", "answer")
+
+
+def action_labels(tools: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels of what a reply can mean: a call of each tool, or one of three ends."""
+    return (*(f"{_CALL}{tool}" for tool in tools), *_ENDS)
+
+
+def action_name(labels: tuple[str, ...], index: int) -> str:
+    """Return what a trace calls the label at `index`: the tool, or the end."""
+    return labels[index].removeprefix(_CALL) if index < len(labels) - len(_ENDS) else labels[index]
