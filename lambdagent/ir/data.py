@@ -92,10 +92,22 @@ def shallow(data: Data, depth: int = 20) -> Data:
     return data
 
 
-def thaw(value: Data) -> Any:
-    """Return `value` with fresh dicts and lists, as `json` and the SDKs want it."""
-    if isinstance(value, tuple):
-        return [thaw(item) for item in value]
-    if isinstance(value, Record):
-        return {key: thaw(item) for key, item in value.items()}
-    return value
+def thaw(root: Data) -> Any:
+    """Return `root` with fresh dicts and lists, as `json` and the SDKs want it. Nothing recurses."""
+    if not isinstance(root, tuple | Record):
+        return root
+    top: list[Any] = [None]
+    stack: list[tuple[Data, Any, Any]] = [(root, top, 0)]
+    while stack:
+        value, holder, place = stack.pop()
+        if isinstance(value, tuple):
+            items: list[Any] = [None] * len(value)
+            holder[place] = items
+            stack.extend((item, items, i) for i, item in enumerate(value))
+        elif isinstance(value, Record):
+            entries: dict[str, Any] = dict.fromkeys(value)
+            holder[place] = entries
+            stack.extend((item, entries, key) for key, item in value.items())
+        else:
+            holder[place] = value
+    return top[0]
