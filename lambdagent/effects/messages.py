@@ -1,26 +1,34 @@
 """Messages on their way to a provider's SDK and back: threads, time limits, refusals, failures.
 
-`Courier` is what the handlers of `llm` share. Each adds how its API wants a request (`request`),
-how it is sent (`send`) and what an answer means (`reply`); none waits or reports by itself.
+`Courier` is what the handlers of `llm` share. Each adds its SDK's client (`connect`), how its API
+wants a request (`request`), how it is sent (`send`) and what an answer means (`reply`); none waits
+or reports by itself. What an answer may look like is asked by `reply_of` and `count`.
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import re
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import CancelledError, Future
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, TypeVarTuple
+from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 
-from lambdagent.effects.protocol import Message, ModelCall, Reply
+from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolCall, Usage
+from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.url import shown_url
 from lambdagent.ir.surface import Model
 
 T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
 
 _BAD_REQUEST = 400
 _DEFAULT_TEMPERATURE = attrs.fields(Model).temperature.default
@@ -38,12 +46,56 @@ _HINTS = {
 _SECRET_STATUSES = {401, 403}  # such answers like to quote the key
 
 
+_CHECK_URL = "check `model.baseUrl`"
+_MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
+
+# Note [What a model refuses]
+#
+# A parameter is left out or renamed only for a model that does not know it. A value that is too
+# large names the parameter as well, but to send that without its limit would be another request.
+_UNKNOWN = re.compile(
+    r"unsupported|unknown|unrecogni[sz]ed|unexpected|deprecated|not (supported|permitted|allowed)"
+    r"|forbidden|no longer|(does|do|is|are)(n.t| not) support|cannot both|only \S+ is allowed",
+    re.IGNORECASE,
+)
+_INSTEAD = re.compile(r"\buse\W+[a-z_]\w*\W+instead", re.IGNORECASE)
+_OF_SIZE = re.compile(
+    r"too (large|big|high|small|low|long|many)|at (most|least)|m(ax|in)imum|exceed|greater|larger"
+    r"|higher|less than|smaller|lower|out of range|must be|between",
+    re.IGNORECASE,
+)
+
+_ENDED = {"stop", "end_turn", "stop_sequence", "eos", "eos_token"}
+_CHANGE = "change the prompt or the input"
+_RAISE = "raise `model.maxTokens`"
+_REMEDIES = {
+    "length": _RAISE,
+    "max_tokens": _RAISE,
+    "content_filter": _CHANGE,
+    "refusal": _CHANGE,
+}
+
+
 class OutOfFormError(Exception):
-    """The provider answered with something that is no answer of its API."""
+    """The provider answered with something that is no answer of a model.
+
+    Attributes:
+        hint: What to do about it.
+    """
+
+    def __init__(self, what: str, hint: str = _CHECK_URL) -> None:
+        """Say what is wrong, and what to do."""
+        super().__init__(what)
+        self.hint = hint
 
 
 def text_of(content: object) -> str:
     """Return the text of a message's content: null, a text, or a list of parts.
+
+    Parts that are no text, such as thoughts, are left out.
+
+    Raises:
+        OutOfFormError: It is none of these.
 
     >>> text_of(None), text_of("a"), text_of([{"type": "text", "text": "a"}, "b"])
     ('', 'a', 'ab')
@@ -52,10 +104,62 @@ def text_of(content: object) -> str:
         return ""
     if isinstance(content, str):
         return content
-    if isinstance(content, Sequence):
-        return "".join(text_of(part) for part in content)
-    text = content.get("text") if isinstance(content, Mapping) else getattr(content, "text", None)
-    return text if isinstance(text, str) else ""
+    if isinstance(content, list):
+        return "".join(map(_part_text, content))
+    what = "the content of the answer is no text"
+    raise OutOfFormError(what)
+
+
+def _part_text(part: object) -> str:
+    if isinstance(part, str):
+        return part
+    kind = part.get("type", "text") if isinstance(part, Mapping) else None
+    if isinstance(part, Mapping) and isinstance(kind, str):
+        text = part.get(kind) if kind in {"text", "refusal"} else ""
+        if isinstance(text, str):
+            return text
+    what = "a part of the answer is no text"
+    raise OutOfFormError(what)
+
+
+def reply_of(
+    content: object, reason: object, calls: tuple[ToolCall, ...], usage: Usage | None
+) -> Reply:
+    """Return the reply with the text of `content`.
+
+    Raises:
+        OutOfFormError: It has neither text nor calls, and did not end as an empty answer does.
+    """
+    text = text_of(content)
+    if not isinstance(reason, str | None):
+        what = "the reason why the model stopped is no text"
+        raise OutOfFormError(what)
+    if not text and not calls:
+        if reason is None and content is None:
+            what = "the answer has no text"
+            raise OutOfFormError(what)
+        if reason is not None and reason.lower() not in _ENDED:
+            what = f"the model gave no text, it stopped with `{reason[:40]}`"
+            raise OutOfFormError(what, _REMEDIES.get(reason.lower(), _CHANGE))
+    return Reply(text, reason, calls, usage)
+
+
+def count(usage: Mapping[str, object], *names: str) -> int:
+    """Return the sum of the numbers under `names`; what is missing counts nothing.
+
+    Raises:
+        OutOfFormError: One is no number of tokens.
+    """
+    total = 0
+    for name in names:
+        number = usage.get(name)
+        if number is None:
+            continue
+        if type(number) is not int or number < 0:
+            what = f"`{name}` of the answer is no number of tokens"
+            raise OutOfFormError(what)
+        total += number
+    return total
 
 
 def is_default_temperature(model: Model) -> bool:
@@ -69,16 +173,73 @@ class Endpoint:
 
     Attributes:
         provider: Its name in agent files.
+        base_url: Shown without credentials.
         key: Never shown; None if the provider wants none.
         variable: Environment variable of the key, for hints.
         max_retries: Extra attempts after failures that may pass, all within the call's time.
     """
 
     provider: str
-    base_url: str
+    base_url: str = attrs.field(repr=shown_url)
     key: str | None = attrs.field(default=None, repr=False)
     variable: str = ""
     max_retries: int = 2
+
+    def masked(self, text: str) -> str:
+        """Return `text` without the key and the credentials of the URL."""
+        url = urlsplit(self.base_url)
+        told = [url.password, *(value for _, value in parse_qsl(url.query))]
+        for secret in (self.key, *(each for each in told if each and len(each) > 3)):
+            text = text.replace(secret, "…") if secret else text
+        return text
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop whose blocking work, such as looking up a name, keeps no process alive.
+
+    The threads of the default executor are joined when the interpreter ends.
+    """
+
+    def run_in_executor(
+        self, executor: Any, func: Callable[[*Ts], T], *args: *Ts
+    ) -> asyncio.Future[T]:
+        if executor is not None:
+            return super().run_in_executor(executor, func, *args)
+        return self.create_task(in_thread(partial(func, *args)))
+
+
+class _Line:
+    """A client with the event loop and the thread on which it lives, started by the first call.
+
+    A process has its own: the child of a fork has neither the thread nor a right to the sockets.
+    """
+
+    def __init__(self, name: str, client: Any) -> None:
+        self.name = name
+        self.client = client
+        self.thread: threading.Thread | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._lock = threading.Lock()
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        with self._lock:
+            if self._loop is None:
+                self._loop = _Loop()
+                self.thread = threading.Thread(
+                    target=_run, args=(self._loop,), name=self.name, daemon=True
+                )
+                self.thread.start()
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def close(self, closing: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
+        with self._lock:
+            loop, thread = self._loop, self.thread
+            self._loop = self.thread = None
+        if loop is None or thread is None:
+            return
+        asyncio.run_coroutine_threadsafe(_end(closing(self.client)), loop).result()
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
 
 
 class Courier(ABC):
@@ -99,9 +260,11 @@ class Courier(ABC):
         """Reach the provider at `endpoint`; nothing is sent yet."""
         self.endpoint = endpoint
         self._refused: dict[str, frozenset[str]] = {}
-        self._lock = threading.Lock()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._thread: threading.Thread | None = None
+        self._lines: dict[int, _Line] = {}  # by process
+
+    @abstractmethod
+    def connect(self) -> Any:
+        """Return a new client of the SDK; nothing is sent yet."""
 
     @abstractmethod
     def request(
@@ -110,12 +273,12 @@ class Courier(ABC):
         """Return the arguments of the SDK's call, without what the model has refused."""
 
     @abstractmethod
-    async def send(self, request: dict[str, Any], timeout_s: float) -> object:
-        """Return the SDK's answer to `request`."""
+    async def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> bytes:
+        """Return the body of the answer to `request`."""
 
     @abstractmethod
-    def reply(self, answer: Any) -> Reply:
-        """Return what `answer` means.
+    def reply(self, answer: dict[str, Any]) -> Reply:
+        """Return what `answer`, an object of JSON, means; see `_MALFORMED` for what it may raise.
 
         Raises:
             OutOfFormError: It means nothing.
@@ -126,12 +289,12 @@ class Courier(ABC):
         """Return the parameters that may be left out or renamed for a model that refuses them."""
 
     @abstractmethod
-    async def close_client(self) -> None:
+    async def disconnect(self, client: Any) -> None:
         """Close the SDK's client."""
 
     def chat(self, call: ModelCall) -> Reply:
         """Return the model's reply; see `Provider`."""
-        future = self._submit(self._answer(call, call.messages))
+        future = self._submit(call)
         forget = call.cancel.on_cancel(future.cancel)
         try:
             return future.result()
@@ -143,7 +306,7 @@ class Courier(ABC):
 
     async def achat(self, call: ModelCall) -> Reply:
         """Return the model's reply; see `Provider`."""
-        future = self._submit(self._answer(call, call.messages))
+        future = self._submit(call)
         forget = call.cancel.on_cancel(future.cancel)
         try:
             return await asyncio.wrap_future(future)
@@ -157,45 +320,77 @@ class Courier(ABC):
 
     def close(self) -> None:
         """Close the connections and end the thread; calls under way fail."""
-        with self._lock:
-            loop, thread = self._loop, self._thread
-            self._loop = self._thread = None
-        if loop is None or thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(_end(self.close_client()), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
+        line = self._lines.pop(os.getpid(), None)
+        if line is not None:
+            line.close(self.disconnect)
+
+    def _line(self) -> _Line:
+        """Return the line of this process."""
+        process = os.getpid()
+        line = self._lines.get(process)
+        if line is None:  # `setdefault` is atomic; no lock, which a fork might leave locked
+            line = self._lines.setdefault(process, _Line(self.endpoint.provider, self.connect()))
+        return line
+
+    def _submit(self, call: ModelCall) -> Future[Reply]:
+        line = self._line()
+        return line.submit(self._answer(line.client, call, call.messages))
 
     # --- on the thread of the client -------------------------------------------------------------
 
-    async def _answer(self, call: ModelCall, messages: tuple[Message, ...]) -> Reply:
-        caught: tuple[type[Exception], ...] = (TimeoutError, OutOfFormError, *self.failures)
+    async def _answer(self, client: Any, call: ModelCall, messages: tuple[Message, ...]) -> Reply:
+        caught: tuple[type[Exception], ...] = (
+            TimeoutError,
+            UnicodeError,
+            OutOfFormError,
+            *self.failures,
+        )
         try:
             async with asyncio.timeout(call.timeout_s):
-                answer = await self._exchange(call, messages)
-            return self.reply(answer)
+                body = await self._exchange(client, call, messages)
+            return self._understood(body)
         except caught as error:
             raise self._failure(call, error) from error
 
-    async def _exchange(self, call: ModelCall, messages: tuple[Message, ...]) -> object:
+    async def _exchange(
+        self, client: Any, call: ModelCall, messages: tuple[Message, ...]
+    ) -> bytes:
         """Send the request, again without each negotiable parameter that the model refuses."""
         model = call.model
+        known = self._refused.get(model.name, frozenset())
+        negotiable = self.negotiable(model)
+        refused = known & negotiable  # another agent may have asked for what this one did not
         while True:
-            refused = self._refused.get(model.name, frozenset())
             try:
-                return await self.send(self.request(model, messages, refused), call.timeout_s)
+                request = self.request(model, messages, refused)
+                body = await self.send(client, request, call.timeout_s)
             except self.failures as error:
-                name = self._refusal(error, self.negotiable(model) - refused)
+                name = _refusal(error, negotiable - refused)
                 if name is None:
                     raise
-                self._refused[model.name] = refused | {name}
+                refused |= {name}
+            else:
+                self._refused[model.name] = known | refused
+                return body
 
-    def _refusal(self, error: Exception, negotiable: frozenset[str]) -> str | None:
-        if getattr(error, "status_code", None) != _BAD_REQUEST:
-            return None
-        text = str(getattr(error, "message", ""))
-        found = ((text.find(name), name) for name in negotiable if re.search(rf"\b{name}\b", text))
-        return min(found, default=(0, None))[1]
+    def _understood(self, body: bytes) -> Reply:
+        """Return the reply that is in `body`.
+
+        Raises:
+            OutOfFormError: There is none.
+        """
+        try:
+            answer = json.loads(body)
+            if isinstance(answer, dict) and not answer.get("error"):
+                return self.reply(answer)
+            said = _said(answer)
+        except _MALFORMED as error:
+            what = "the answer is not in the form of its API"
+            raise OutOfFormError(what) from error
+        what = "the answer is not in the form of its API"
+        if isinstance(answer, dict):
+            what = f"instead of an answer came an error: {self.endpoint.masked(said) or '?'}"
+        raise OutOfFormError(what, f"{_CHECK_URL} and the settings under `model:`")
 
     # --- failures --------------------------------------------------------------------------------
 
@@ -208,19 +403,20 @@ class Courier(ABC):
             )
         status = getattr(error, "status_code", None)
         if isinstance(error, OutOfFormError):
-            message, hint = str(error), "check `model.baseUrl`"
+            message, hint = str(error), error.hint
+        elif isinstance(error, UnicodeError):
+            message, hint = "the request is no Unicode text", "remove the half characters"
         elif isinstance(status, int):
             message, hint = self._status_text(status, error), _hint(status)
         else:
-            message, hint = f"no connection to {self.endpoint.base_url}", "check `model.baseUrl`"
+            message, hint = f"no connection to {shown_url(self.endpoint.base_url)}", _CHECK_URL
         return self._failed(call, message, hint)
 
     def _status_text(self, status: int, error: Exception) -> str:
         said = _said(getattr(error, "body", None))
         if not said or status in _SECRET_STATUSES:
             return f"HTTP {status}"
-        key = self.endpoint.key
-        return f"HTTP {status}: {said.replace(key, '…') if key else said}"
+        return f"HTTP {status}: {self.endpoint.masked(said)}"
 
     def _cancelled(self, call: ModelCall) -> EffectError:
         return self._failed(call, "the call was cancelled", "raise `--timeout`")
@@ -231,18 +427,6 @@ class Courier(ABC):
         return EffectError(
             finding("E002", provider=endpoint.provider, message=message, site=call.site, hint=hint)
         )
-
-    # --- the thread ------------------------------------------------------------------------------
-
-    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        with self._lock:
-            if self._loop is None:
-                self._loop = asyncio.new_event_loop()
-                self._thread = threading.Thread(
-                    target=_run, args=(self._loop,), name=self.endpoint.provider, daemon=True
-                )
-                self._thread.start()
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:
@@ -258,6 +442,16 @@ async def _end(closing: Coroutine[Any, Any, None]) -> None:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
     await closing
+
+
+def _refusal(error: Exception, negotiable: frozenset[str]) -> str | None:
+    """Return the parameter that the model does not know; see Note [What a model refuses]."""
+    text = str(getattr(error, "message", ""))
+    unknown = _INSTEAD.search(text) or (_UNKNOWN.search(text) and not _OF_SIZE.search(text))
+    if getattr(error, "status_code", None) != _BAD_REQUEST or not unknown:
+        return None
+    found = ((text.find(name), name) for name in negotiable if re.search(rf"\b{name}\b", text))
+    return min(found, default=(0, None))[1]
 
 
 def _hint(status: int) -> str:

@@ -93,7 +93,7 @@ def shallow(data: Data, depth: int = 20) -> Data:
 
 
 def thaw(root: Data) -> Any:
-    """Return `root` with fresh dicts and lists, as `json` and the SDKs want it. Nothing recurses."""
+    """Return `root` with fresh dicts and lists, as `json` and the SDKs want it, of any depth."""
     if not isinstance(root, tuple | Record):
         return root
     top: list[Any] = [None]

@@ -9,6 +9,7 @@ from lambdagent.ir.codec import encode_term
 from lambdagent.ir.core import Term
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.sites import Site
+from lambdagent.ir.url import shown_url
 
 
 @attrs.frozen(eq=False)
@@ -28,13 +29,16 @@ class Program:
     shows_steps: bool = False
 
     def digest(self) -> str:
-        """Return a hash of the meaning: nodes and sites, without hints and bindings."""
+        """Return a hash of the meaning: nodes and sites.
+
+        Hints and bindings are no part of it, nor are the credentials in the URL of a model.
+        """
         rows: list[Data] = [*encode_term(self.term, names=False)]
-        rows += [site_row(self.sites[name]) for name in sorted(self.sites)]
+        rows += [_without_credentials(site_row(self.sites[name])) for name in sorted(self.sites)]
         return digest_rows(rows)
 
 
-def site_row(site: Site) -> Data:
+def site_row(site: Site) -> Record:
     """Return `site` as JSON-like data, without its binding."""
     return Record(
         name=site.name,
@@ -45,3 +49,13 @@ def site_row(site: Site) -> Data:
         idempotent=site.idempotent,
         timeout=site.timeout_s,
     )
+
+
+def _without_credentials(row: Record) -> Record:
+    static = row["static"]
+    model = static.get("model") if isinstance(static, Record) else None
+    url = model.get("base_url") if isinstance(model, Record) else None
+    if not (isinstance(static, Record) and isinstance(model, Record) and isinstance(url, str)):
+        return row
+    model = Record({**model, "base_url": shown_url(url)})
+    return Record({**row, "static": Record({**static, "model": model})})

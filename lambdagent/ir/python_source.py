@@ -2,7 +2,8 @@
 
 What occurs more than once becomes a variable, so that sharing (one agent, one conversation)
 survives; so does what is nested deeper than people, or Python's parser, can read. Functions and
-objects of the registry cannot be written: a comment says so, and the argument is left out.
+objects of the registry cannot be written: a comment says so, and the argument is left out. Nor are
+the credentials in the URL of a model: a comment says that too, and the model rebuilt is another.
 """
 
 import keyword
@@ -17,18 +18,21 @@ from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text, escaped, integer_text
 from lambdagent.ir.layout import Mark, bracketed, call, laid_out
+from lambdagent.ir.url import shown_url
 
 _DEEPEST = 6  # levels of agents in one statement
 _DEEPEST_DATA = 30
 _LONG = 70
 _VARIADIC = {surface.Compose: "stages", surface.Par: "branches"}
 _BINDINGS = {"binding": "object", "implementation": "function"}
+_URL_FIELD = "base_url"
 
 
 def to_python(root: surface.Term) -> str:
     """Return Python source that sets `agent` to a term equal to `root`.
 
-    Linear in the distinct subterms. Values are written as they are, secrets among them.
+    Linear in the distinct subterms. Values are written as they are, but for what `shown_url` drops
+    of the URL of a model: with such a model, the term is equal up to that.
     """
     return _Writer(root).source()
 
@@ -191,6 +195,8 @@ def _arguments(value: Any) -> list[tuple[str, Any]]:
         each = getattr(value, field.name)
         if field.name in _BINDINGS or _is_default(field.default, each):
             continue
+        if field.name == _URL_FIELD:
+            each = shown_url(each)
         first = not found and not field.kw_only and field.default is attrs.NOTHING
         found.append(("" if first and field.name == "name" else field.name, each))
     return found
@@ -208,6 +214,10 @@ def _missing(value: Any) -> Iterable[str]:
             owner = type(value).__name__
             called = escaped(str(getattr(value, "name", "")))[:60]
             yield f"{owner} {called}: its {name}, a Python {what}, cannot be written here"
+    url = getattr(value, _URL_FIELD, None)
+    if url is not None and shown_url(url) != url:
+        called = escaped(value.name)[:60]
+        yield f"Model {called}: the credentials in its {_URL_FIELD} are left out"
 
 
 # --- constants -----------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ class Site:
 
     name: str
     kind: str
-    static: Record = attrs.field(factory=Record)
+    static: Record = attrs.field(factory=Record, repr=False)
     decoder: str = "raw"
     on_error: Literal["raise", "text"] = "raise"
     idempotent: bool = True

@@ -18,6 +18,7 @@ import lambdagent
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.labels import OTHER, TERMINATE
+from lambdagent.ir.url import shown_url
 
 # Names of models by the provider that serves them, for models given by name alone.
 _FAMILIES = {
@@ -41,6 +42,10 @@ def provider_of(model_name: str) -> str | None:
     return next((p for prefix, p in _FAMILIES.items() if lowered.startswith(prefix)), None)
 
 
+def _shown(url: str | None) -> str:
+    return repr(url and shown_url(url))
+
+
 def _optional_float(value: float | None) -> float | None:
     return None if value is None else float(value)
 
@@ -61,7 +66,7 @@ class Model:
     max_tokens: int | None = 4096
     top_p: float | None = attrs.field(default=None, converter=_optional_float)
     stop_sequences: tuple[str, ...] = ()
-    base_url: str | None = None
+    base_url: str | None = attrs.field(default=None, repr=_shown)
     timeout_s: float = attrs.field(default=600.0, converter=float)
     context_window: int = 200_000
     script: Record | None = None

@@ -10,9 +10,11 @@ from lambdagent.ir import surface
 from lambdagent.ir.codec import encode_term
 from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program, site_row
+from lambdagent.ir.url import shown_url
 
 _UNTOLD = {"binding", "implementation"}
 _HIDDEN = "•••"
+_URL_FIELD = "base_url"
 _SECRET_KEY = re.compile(
     r"(api|access|secret|private)?[_-]?key$|token$|secret|passw|credential|authorization",
     re.IGNORECASE,
@@ -30,7 +32,8 @@ def program_json(
 ) -> dict[str, Any]:
     """Return all there is to know of an agent as what `json.dumps` takes.
 
-    Values under keys such as ``api_key``, and passwords in URLs, are hidden. Deterministic.
+    Values under keys such as ``api_key``, and passwords in URLs, are hidden; the URL of a model
+    is shown by `shown_url`. Deterministic.
     """
     nested, parts = surface_json(root)
     sites = [_told(site_row(program.sites[name])) for name in sorted(program.sites)]
@@ -89,7 +92,7 @@ def _field(value: Any, name: str, done: Mapping[int, tuple[Any, int]]) -> Any:
         return {label: done[id(agent)][0] for label, agent in value.items()}
     if isinstance(value, tuple) and any(isinstance(part, surface.Term) for part in value):
         return [done[id(part)][0] for part in value]
-    return _told(value)
+    return _told_under(name, value) if name == _URL_FIELD else _told(value)
 
 
 def _told(value: Any) -> Any:
@@ -104,6 +107,8 @@ def _told(value: Any) -> Any:
 
 
 def _told_under(key: str, value: Any) -> Any:
+    if isinstance(value, str) and key == _URL_FIELD:
+        return shown_url(value)
     if isinstance(value, str) and value and _SECRET_KEY.search(key):
         return _HIDDEN
     return _told(value)

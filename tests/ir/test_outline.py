@@ -132,7 +132,8 @@ def test_json_holds_no_secret():
     text = json.dumps(outline.to_json(term, program(term)), ensure_ascii=False)
     assert "hush" not in text
     assert '"max_tokens": 3' in text
-    assert "https://•••@x.cn?api_key=•••" in text
+    assert '"base_url": "https://x.cn"' in text
+    assert "http://h/?sig=•••&q=1" in text
 
 
 def test_json_knows_no_registry_keys():

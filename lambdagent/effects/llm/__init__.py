@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Hashable, Mapping
+from ipaddress import IPv6Address
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import attrs
 
@@ -17,6 +20,7 @@ from lambdagent.effects.llm.scripted import Scripted
 from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Provider
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.url import shown_url
 from lambdagent.ir.surface import Model
 
 
@@ -61,6 +65,8 @@ SERVICES = {
     "custom": Service(OpenAIChat, None, "CUSTOM_API_KEY", needs_key=False),
 }
 SCRIPTED, CLAUDE_CODE = "scripted", "claude-code"
+_KEY = re.compile(r"[ -~]*")  # what a header may hold
+_HOST = re.compile(r"([\w-]{1,63}\.)*[\w-]{1,63}\.?", re.ASCII)
 
 
 def make_provider(
@@ -95,12 +101,42 @@ def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) ->
     if not url:
         hint = "add `model.baseUrl: https://…/v1`"
         raise _unusable(model.provider, "it has no URL", hint)
-    if not url.startswith(("http://", "https://")):
+    if _KEY.fullmatch(key) is None:
+        what = f"the key in `{variable}` holds characters that no key has"
+        raise _unusable(model.provider, what, f"copy the key into `{variable}` again")
+    try:
+        usable = _usable(url)
+    except ValueError as error:
         hint = "write the whole URL, such as `baseUrl: https://…/v1`"
-        raise _unusable(model.provider, f"`{url}` is no URL", hint)
+        raise _unusable(model.provider, f"this is no URL: `{shown_url(url)}`", hint) from error
     return Endpoint(
-        provider=model.provider, base_url=url, key=key or None, variable=variable or ""
+        provider=model.provider, base_url=usable, key=key or None, variable=variable or ""
     )
+
+
+def _usable(url: str) -> str:
+    """Return `url` with a host of ASCII letters, as the SDKs and the name service want it.
+
+    Raises:
+        ValueError: It is no URL of a web server; the message holds nothing of it.
+    """
+    parts = urlsplit(url)
+    host, what = parts.hostname or "", "no URL of a web server"
+    if not url.isprintable() or " " in url or parts.scheme not in {"http", "https"}:
+        raise ValueError(what)
+    if parts.port == 0:  # reading it refuses one above 65535
+        raise ValueError(what)
+    if ":" in host:
+        IPv6Address(host)
+        return url
+    ascii_host = host.encode("idna").decode()
+    if _HOST.fullmatch(ascii_host) is None:
+        raise ValueError(what)
+    if host.isascii():
+        return url
+    user, at, _ = parts.netloc.rpartition("@")
+    port = "" if parts.port is None else f":{parts.port}"
+    return parts._replace(netloc=f"{user}{at}{ascii_host}{port}").geturl()
 
 
 def _no_service(provider: str) -> EffectError:

@@ -7,7 +7,6 @@ Source: https://platform.claude.com/docs/en/api/messages
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
 from typing import Any
 
@@ -15,13 +14,15 @@ from lambdagent.effects.messages import (
     Courier,
     Endpoint,
     OutOfFormError,
+    count,
     is_default_temperature,
-    text_of,
+    reply_of,
 )
 from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
 from lambdagent.ir.data import Record, thaw
 from lambdagent.ir.surface import Model
 
+_ANTHROPIC = "anthropic"
 _DEFAULT_MAX_TOKENS = 4096  # the API demands a limit
 
 # Note [Sampling on Anthropic]
@@ -40,12 +41,21 @@ class AnthropicMessages(Courier):
         super().__init__(endpoint)
         import anthropic
 
-        self.failures = (anthropic.APIError, json.JSONDecodeError)
-        self._client = anthropic.AsyncAnthropic(
-            api_key=endpoint.key,
-            base_url=endpoint.base_url.rstrip("/").removesuffix("/v1"),
-            max_retries=endpoint.max_retries,
+        self.failures = (anthropic.APIError,)
+        self._line()
+
+    def connect(self) -> Any:
+        """Return a client; what the environment holds for Anthropic goes to nobody else."""
+        import anthropic
+
+        client = anthropic.AsyncAnthropic(
+            api_key=self.endpoint.key,
+            base_url=self.endpoint.base_url.rstrip("/").removesuffix("/v1"),
+            max_retries=self.endpoint.max_retries,
         )
+        if self.endpoint.provider != _ANTHROPIC:
+            client._custom_headers = {}  # noqa: SLF001 - there is no other way
+        return client
 
     def request(
         self, model: Model, messages: tuple[Message, ...], refused: frozenset[str]
@@ -68,38 +78,36 @@ class AnthropicMessages(Courier):
             ),
         }
 
-    async def send(self, request: dict[str, Any], timeout_s: float) -> object:
-        """Return the SDK's message."""
-        return await self._client.messages.create(**request, timeout=timeout_s)
+    async def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> bytes:
+        """Return the body of the message."""
+        answer = await client.messages.with_raw_response.create(**request, timeout=timeout_s)
+        return bytes(answer.http_response.content)
 
-    def reply(self, answer: Any) -> Reply:
+    def reply(self, answer: dict[str, Any]) -> Reply:
         """Return the text and the tool calls of the message.
 
         Raises:
             OutOfFormError: It is no message; often the URL is that of a web page.
         """
-        content = getattr(answer, "content", None)
-        if content is None and getattr(answer, "stop_reason", None) is None:
+        if "content" not in answer:
             what = "the answer is no message"
             raise OutOfFormError(what)
-        if isinstance(content, str) or content is None:
-            content = [{"type": "text", "text": content or ""}]
-        texts = [block for block in content if _type_of(block) in {"text", None}]
-        calls = [block for block in content if _type_of(block) == "tool_use"]
-        return Reply(
-            text_of(texts),
-            answer.stop_reason,
-            tuple(ToolCall(call.id, call.name, as_data(call.input)) for call in calls),
-            _usage(answer.usage),
+        content = answer["content"]
+        blocks = content if isinstance(content, list) else []
+        return reply_of(
+            content,
+            answer.get("stop_reason"),
+            tuple(_tool_call(block) for block in blocks if block["type"] == "tool_use"),
+            _usage(answer.get("usage")),
         )
 
     def negotiable(self, model: Model) -> frozenset[str]:
         """A temperature that nobody asked for."""
         return frozenset({"temperature"} if is_default_temperature(model) else ())
 
-    async def close_client(self) -> None:
+    async def disconnect(self, client: Any) -> None:
         """Close the connections."""
-        await self._client.close()
+        await client.close()
 
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:
@@ -150,16 +158,17 @@ def _input(call: ToolCall) -> dict[str, Any]:
     return arguments if isinstance(call.arguments, Record) else {"input": arguments}
 
 
-def _type_of(block: object) -> object:
-    return block.get("type") if isinstance(block, dict) else getattr(block, "type", None)
+def _tool_call(block: dict[str, Any]) -> ToolCall:
+    key, name = block["id"], block["name"]
+    if not (isinstance(key, str) and isinstance(name, str)):
+        what = "the answer calls a tool that has no name"
+        raise OutOfFormError(what)
+    return ToolCall(key, name, as_data(block.get("input")))
 
 
-def _usage(usage: Any) -> Usage | None:
+def _usage(usage: dict[str, object] | None) -> Usage | None:
     """Return the count; tokens read from and written to the prompt cache are input too."""
     if usage is None:
         return None
-    cached = (
-        getattr(usage, "cache_creation_input_tokens", None) or 0,
-        getattr(usage, "cache_read_input_tokens", None) or 0,
-    )
-    return Usage((usage.input_tokens or 0) + sum(cached), usage.output_tokens or 0)
+    cache = ("cache_creation_input_tokens", "cache_read_input_tokens")
+    return Usage(count(usage, "input_tokens", *cache), count(usage, "output_tokens"))

@@ -15,14 +15,16 @@ from lambdagent.effects.messages import (
     Courier,
     Endpoint,
     OutOfFormError,
+    count,
     is_default_temperature,
-    text_of,
+    reply_of,
 )
 from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
 from lambdagent.ir.data import Data, thaw
 from lambdagent.ir.surface import Model
 
 _OFFICIAL_HOST = "api.openai.com"
+_SAID = {"content", "refusal", "tool_calls"}
 _NO_KEY = "none"  # the SDK insists on one
 _OPENAI = "openai"
 
@@ -41,17 +43,25 @@ class OpenAIChat(Courier):
         super().__init__(endpoint)
         import openai
 
-        self.failures = (openai.APIError, json.JSONDecodeError)
-        self._client = openai.AsyncOpenAI(
-            api_key=endpoint.key or _NO_KEY,
-            base_url=endpoint.base_url,
-            max_retries=endpoint.max_retries,
-        )
-        if endpoint.provider != _OPENAI:  # the SDK read them from the environment
-            self._client.organization = self._client.project = None
+        self.failures = (openai.APIError,)
         official = urlsplit(endpoint.base_url).hostname == _OFFICIAL_HOST
         names = ("max_tokens", "max_completion_tokens")
         self._limit, self._other_limit = reversed(names) if official else names
+        self._line()
+
+    def connect(self) -> Any:
+        """Return a client; what the environment holds for OpenAI goes to nobody else."""
+        import openai
+
+        client = openai.AsyncOpenAI(
+            api_key=self.endpoint.key or _NO_KEY,
+            base_url=self.endpoint.base_url,
+            max_retries=self.endpoint.max_retries,
+        )
+        if self.endpoint.provider != _OPENAI:
+            client.organization = client.project = None
+            client._custom_headers = {}  # noqa: SLF001 - there is no other way
+        return client
 
     def request(
         self, model: Model, messages: tuple[Message, ...], refused: frozenset[str]
@@ -70,29 +80,31 @@ class OpenAIChat(Courier):
             **{name: value for name, value in settings.items() if value is not None},
         }
 
-    async def send(self, request: dict[str, Any], timeout_s: float) -> object:
-        """Return the SDK's completion."""
-        return await self._client.chat.completions.create(**request, timeout=timeout_s)
+    async def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> bytes:
+        """Return the body of the completion."""
+        create = client.chat.completions.with_raw_response.create
+        answer = await create(**request, timeout=timeout_s)
+        return bytes(answer.http_response.content)
 
-    def reply(self, answer: Any) -> Reply:
+    def reply(self, answer: dict[str, Any]) -> Reply:
         """Return the first choice.
 
         Raises:
             OutOfFormError: There is none; often the URL is that of a web page.
         """
-        choices = getattr(answer, "choices", None)
-        if not choices:
+        choices = answer.get("choices")
+        if not isinstance(choices, list) or not choices:
             what = "the answer has no choices"
             raise OutOfFormError(what)
-        message = choices[0].message
-        if message is None:
+        message = choices[0].get("message")
+        if message is None or _SAID.isdisjoint(message.keys()):
             what = "the answer has no message"
             raise OutOfFormError(what)
-        return Reply(
-            text_of(message.content) or text_of(getattr(message, "refusal", None)),
-            choices[0].finish_reason,
-            tuple(_tool_call(call) for call in message.tool_calls or ()),
-            _usage(answer.usage),
+        return reply_of(
+            message.get("content") or message.get("refusal") or message.get("content"),
+            choices[0].get("finish_reason"),
+            tuple(_tool_call(call) for call in message.get("tool_calls") or ()),
+            _usage(answer.get("usage")),
         )
 
     def negotiable(self, model: Model) -> frozenset[str]:
@@ -100,9 +112,9 @@ class OpenAIChat(Courier):
         names = {self._limit, "temperature"} if is_default_temperature(model) else {self._limit}
         return frozenset(names)
 
-    async def close_client(self) -> None:
+    async def disconnect(self, client: Any) -> None:
         """Close the connections."""
-        await self._client.close()
+        await client.close()
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -124,21 +136,27 @@ def _asked(call: ToolCall) -> dict[str, Any]:
     }
 
 
-def _tool_call(call: Any) -> ToolCall:
-    function = call.function
-    return ToolCall(call.id or "", function.name, _arguments(function.arguments))
+def _tool_call(call: dict[str, Any]) -> ToolCall:
+    function = call["function"]
+    name, key = function["name"], call.get("id") or ""
+    if not (isinstance(name, str) and isinstance(key, str)):
+        what = "the answer calls a tool that has no name"
+        raise OutOfFormError(what)
+    return ToolCall(key, name, _arguments(function.get("arguments")))
 
 
-def _arguments(text: str | None) -> Data:
-    if not text:
+def _arguments(written: object) -> Data:
+    if written is None or written == "":
         return as_data({})
+    if not isinstance(written, str):  # some servers send the object itself
+        return as_data(written)
     try:
-        return as_data(json.loads(text))
+        return as_data(json.loads(written))
     except (TypeError, ValueError, RecursionError):
-        return str(text)
+        return written
 
 
-def _usage(usage: Any) -> Usage | None:
+def _usage(usage: dict[str, object] | None) -> Usage | None:
     if usage is None:
         return None
-    return Usage(usage.prompt_tokens or 0, usage.completion_tokens or 0)
+    return Usage(count(usage, "prompt_tokens"), count(usage, "completion_tokens"))

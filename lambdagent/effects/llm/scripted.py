@@ -1,7 +1,7 @@
 """A model that answers from a script: lists of replies, rules, or a recorded run.
 
 In goes a script, out come the replies in its order, without any waiting or network. It is the fake
-of the tests, the model of the examples, and the player of what `run --record FILE` wrote.
+of the tests, the model of the examples, and the player of what a `Recorder` wrote.
 
 A recording is JSON lines in UTF-8. The first line is ``{"lambdagent-recording": 1}``, its number
 the version of the format; each other line is ``{"agent": NAME, "reply": REPLY}`` in the order of
@@ -12,7 +12,6 @@ the calls, where REPLY is `Reply.to_data`: ``text``, and where there are any ``f
 from __future__ import annotations
 
 import json
-import re
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -23,16 +22,18 @@ import attrs
 from lambdagent.effects.protocol import ModelCall, Reply
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Data, NotDataError, Record, freeze, thaw
+from lambdagent.ir.pattern import Pattern, PatternError, compile_pattern
 
 _KEYS = {"replies", "rules", "recording"}
 _RULE_KEYS = {"agent", "match", "reply", "times"}
 _FORMAT_KEY, _FORMAT = "lambdagent-recording", 1
+_LONGEST_MATCH_US = 2_000_000  # nothing can interrupt a match
 _ANYONE = None  # the key of replies that every agent may take
 
 
 @attrs.define
 class _Rule:
-    match: re.Pattern[str] | None
+    match: Pattern | None
     reply: Reply
     agent: str | None
     left: float
@@ -40,7 +41,19 @@ class _Rule:
     def fits(self, call: ModelCall) -> bool:
         if self.left <= 0 or self.agent not in {None, call.agent}:
             return False
-        return self.match is None or self.match.search(call.last_text) is not None
+        return self.match is None or _found(self.match, call.last_text)
+
+
+def _found(pattern: Pattern, text: str) -> bool:
+    """Whether `text` holds the pattern, if that can be said in time."""
+    shown = f"{pattern.regex.pattern:.80}"
+    try:
+        cost = pattern.cost(text, searching=True)
+    except PatternError as error:
+        raise _misuse(f"`match: {shown}` cannot be looked for: {error}") from error
+    if cost > _LONGEST_MATCH_US:
+        raise _misuse(f"`match: {shown}` could take too long on {len(text)} characters")
+    return pattern.regex.search(text) is not None
 
 
 class Scripted:
@@ -66,7 +79,8 @@ class Scripted:
             base_dir: Where a relative path starts.
 
         Raises:
-            EffectError: The script is none (E005), or its recording cannot be read (E007).
+            EffectError: The script is none, or a `match` could take too long (E005), or its
+                recording cannot be read (E007).
         """
         parts = _parts(script)
         self._replies = _replies(parts.get("replies", ()))
@@ -90,7 +104,8 @@ class Scripted:
         """Return the next reply to the agent that calls.
 
         Raises:
-            EffectError: The replies are used up, and no rule fits (E004).
+            EffectError: The replies are used up, and no rule fits (E004), or the text is too long
+                for a rule's `match` (E005).
         """
         with self._lock:
             number = self._served.get(call.agent, 0) + 1
@@ -156,9 +171,9 @@ def _rule(data: Data) -> _Rule:
     if not (times is None or (isinstance(times, int) and times >= 0)):
         raise _misuse("`times` of a rule must be a whole number")
     try:
-        pattern = None if match is None else re.compile(match)
-    except re.error as error:
-        raise _misuse(f"`match: {match}` is no regular expression: {error}") from error
+        pattern = None if match is None else compile_pattern(match)
+    except PatternError as error:
+        raise _misuse(f"`match: {match!s:.80}` cannot be used: {error}") from error
     return _Rule(pattern, _reply(data["reply"]), agent, float("inf") if times is None else times)
 
 

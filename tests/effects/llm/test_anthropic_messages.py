@@ -274,7 +274,24 @@ def test_an_empty_answer_is_an_empty_text(
 
 @pytest.mark.parametrize(
     "answer",
-    [{}, Answer(b"<html>", content_type="text/html"), Answer(b'{"content": ['), Answer(b"null")],
+    [
+        {},
+        {"stop_reason": "end_turn"},
+        message(content=5),
+        message(content={"type": "text", "text": "a"}),
+        message(content=[None]),
+        message(content=["a"]),
+        message(content=[{"type": "text", "text": 5}]),
+        message(content=[{"type": "tool_use", "input": {}}]),
+        message(content=[{"type": "tool_use", "id": 3, "name": "t", "input": {}}]),
+        message(says("a"), usage="many"),
+        message(says("a"), usage={"input_tokens": "9", "output_tokens": 1}),
+        message(says("a"), stop_reason=3),
+        Answer(b"<html>", content_type="text/html"),
+        Answer(b'{"content": ['),
+        Answer(b"null"),
+        Answer(b"[" * 100_000),
+    ],
 )
 def test_an_answer_out_of_form_is_an_error(
     chat: AnthropicMessages, local_server: LocalServer, answer: object
@@ -283,6 +300,37 @@ def test_an_answer_out_of_form_is_an_error(
     with pytest.raises(EffectError) as caught:
         chat.chat(model_call(MODEL))
     assert caught.value.diagnostic.code == "E002"
+
+
+@pytest.mark.parametrize("reason", ["refusal", "max_tokens", "pause_turn"])
+def test_an_answer_that_never_came_about_is_an_error(
+    chat: AnthropicMessages, local_server: LocalServer, reason: str
+):
+    local_server.answer(message(stop_reason=reason))
+    with pytest.raises(EffectError, match=reason) as caught:
+        chat.chat(model_call(MODEL))
+    assert caught.value.diagnostic.code == "E002"
+    assert caught.value.diagnostic.fix
+
+
+def test_an_error_with_http_200_is_an_error_with_its_reason(
+    chat: AnthropicMessages, local_server: LocalServer
+):
+    local_server.answer({"type": "error", "error": {"message": "overloaded"}})
+    with pytest.raises(EffectError, match="overloaded"):
+        chat.chat(model_call(MODEL))
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "other"])
+def test_headers_for_anthropic_in_the_environment_stay_away_from_others(
+    local_server: LocalServer, monkeypatch: pytest.MonkeyPatch, provider: str
+):
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Secret: hush")
+    chat = AnthropicMessages(Endpoint(provider=provider, base_url=local_server.url, key=KEY))
+    local_server.answer(FINE)
+    chat.chat(model_call(MODEL))
+    chat.close()
+    assert ("x-secret" in local_server.asked[0].headers) == (provider == "anthropic")
 
 
 def test_a_wrong_key_is_not_shown(chat: AnthropicMessages, local_server: LocalServer):

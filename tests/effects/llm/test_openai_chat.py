@@ -1,57 +1,22 @@
 import asyncio
-import threading
+import json
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdagent.effects.llm.openai_chat import OpenAIChat
-from lambdagent.effects.messages import Endpoint, text_of
-from lambdagent.effects.protocol import Cancellation, Message, Reply, ToolCall, Usage
+from lambdagent.effects.messages import Endpoint, OutOfFormError
+from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
 from lambdagent.ir.surface import Model
 from tests.effects.calls import HELLO, model_call
+from tests.effects.llm.completions import FINE, KEY, MODEL, PLAIN, completion, failure, says
 from tests.effects.local_server import Answer, LocalServer
 from tests.mock_server import MockLLM
-
-KEY = "sk-demo-secret"
-MODEL = Model(
-    provider="custom",
-    name="demo-1",
-    temperature=0.7,
-    top_p=0.9,
-    max_tokens=100,
-    stop_sequences=("END", "STOP"),
-)
-PLAIN = Model(provider="custom", name="demo-1", max_tokens=None)
-
-
-def completion(message: object, **more: object) -> dict:
-    return {"choices": [{"message": message, "finish_reason": "stop"}], **more}
-
-
-def says(text: object) -> dict:
-    return completion({"role": "assistant", "content": text})
-
-
-FINE = says("fine")
-
-
-@pytest.fixture
-def chat(local_server: LocalServer) -> Iterator[OpenAIChat]:
-    provider = OpenAIChat(
-        Endpoint(
-            provider="custom",
-            base_url=local_server.url,
-            key=KEY,
-            variable="CUSTOM_API_KEY",
-            max_retries=0,
-        )
-    )
-    yield provider
-    provider.close()
 
 
 @pytest.fixture
@@ -59,13 +24,6 @@ def mocked(mock_llm: MockLLM) -> Iterator[OpenAIChat]:
     provider = OpenAIChat(Endpoint(provider="custom", base_url=mock_llm.openai, max_retries=0))
     yield provider
     provider.close()
-
-
-def failure(provider: OpenAIChat, **options) -> EffectError:
-    with pytest.raises(EffectError) as caught:
-        provider.chat(model_call(MODEL, **options))
-    assert KEY not in str(caught.value)
-    return caught.value
 
 
 # --- a server by others --------------------------------------------------------------------------
@@ -214,6 +172,66 @@ def test_a_model_that_refuses_our_defaults_is_asked_without_them(
         assert set(body) == {"model", "messages", "max_completion_tokens"}
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "max_tokens is too large: 100000. This model supports at most 4096 completion tokens.",
+        "max_tokens must be at least 1",
+        "Values of max_tokens greater than 4096 are not supported. Use 4096 instead.",
+        "invalid max_tokens",
+        "temperature must be between 0 and 0.2; larger values are not supported",
+    ],
+)
+def test_a_value_that_is_refused_is_neither_dropped_nor_renamed(
+    chat: OpenAIChat, local_server: LocalServer, said: str
+):
+    local_server.answer(refusal(said))
+    model = Model(provider="custom", name="m", max_tokens=100_000)
+    with pytest.raises(EffectError) as caught:
+        chat.chat(model_call(model))
+    assert said[:40] in caught.value.diagnostic.what
+    assert len(local_server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Unrecognized request argument supplied: max_tokens",
+        "unknown field `max_tokens`",
+        "unexpected keyword argument 'max_tokens'",
+        "max_tokens is deprecated",
+        "'max_tokens' is not supported: it was the maximum; use 'max_completion_tokens' instead",
+    ],
+)
+def test_a_name_that_is_not_known_is_replaced(
+    chat: OpenAIChat, local_server: LocalServer, said: str
+):
+    local_server.answer(refusal(said), FINE)
+    assert chat.chat(model_call(Model(provider="custom", name="m", max_tokens=7))).text == "fine"
+    assert local_server.asked[1].body["max_completion_tokens"] == 7
+
+
+def test_what_one_agent_never_asked_for_is_not_dropped_for_another(
+    chat: OpenAIChat, local_server: LocalServer
+):
+    local_server.answer(refusal("Unsupported value: 'temperature'."), FINE, FINE)
+    for temperature in (0.3, 0.7):
+        model = Model(provider="custom", name="m", temperature=temperature, max_tokens=None)
+        chat.chat(model_call(model))
+    assert [asked.body.get("temperature") for asked in local_server.asked] == [0.3, None, 0.7]
+
+
+def test_a_name_is_remembered_only_if_the_other_one_helped(
+    chat: OpenAIChat, local_server: LocalServer
+):
+    local_server.answer(refusal("unknown: max_tokens"), Answer(b"", status=404), FINE)
+    model = Model(provider="custom", name="m", max_tokens=7)
+    with pytest.raises(EffectError):
+        chat.chat(model_call(model))
+    chat.chat(model_call(model))
+    assert local_server.asked[2].body["max_tokens"] == 7
+
+
 def test_a_temperature_that_somebody_asked_for_is_not_dropped(
     chat: OpenAIChat, local_server: LocalServer
 ):
@@ -224,17 +242,21 @@ def test_a_temperature_that_somebody_asked_for_is_not_dropped(
     assert len(local_server.asked) == 1
 
 
+@pytest.mark.parametrize("provider", ["deepseek", "openai"])
 def test_settings_of_openai_in_the_environment_stay_away_from_others(
-    local_server: LocalServer, monkeypatch: pytest.MonkeyPatch
+    local_server: LocalServer, monkeypatch: pytest.MonkeyPatch, provider: str
 ):
     monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
-    provider = OpenAIChat(Endpoint(provider="deepseek", base_url=local_server.url, key=KEY))
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: hush\nAuthorization: Bearer hush")
+    chat = OpenAIChat(Endpoint(provider=provider, base_url=local_server.url, key=KEY))
     local_server.answer(FINE)
-    provider.chat(model_call(MODEL))
-    provider.close()
+    chat.chat(model_call(MODEL))
+    chat.close()
     headers = local_server.asked[0].headers
-    assert not {"openai-organization", "openai-project"} & set(headers)
+    own = {"openai-organization", "openai-project", "x-secret"} & set(headers)
+    assert len(own) == (3 if provider == "openai" else 0)
+    assert provider == "openai" or "hush" not in str(headers)
 
 
 # --- answers -------------------------------------------------------------------------------------
@@ -286,6 +308,33 @@ def test_a_refusal_is_the_answer(chat: OpenAIChat, local_server: LocalServer):
     [
         {},
         {"choices": []},
+        {"choices": [None]},
+        {"choices": "abc"},
+        {"choices": {"0": 1}},
+        {"choices": ["abc"]},
+        {"choices": [{}]},
+        {"choices": [{"message": "hello"}]},
+        {"choices": [{"message": {}, "finish_reason": "stop"}]},
+        {**says("a"), "usage": "many"},
+        {**says("a"), "usage": [1]},
+        {**says("a"), "usage": {"prompt_tokens": "9", "completion_tokens": 1}},
+        {**says("a"), "usage": {"prompt_tokens": -9}},
+        says(42),
+        says(0),
+        says({"text": "a"}),
+        says([None]),
+        says([42]),
+        says([{"type": "text"}]),
+        says([{"type": ["text"], "text": "a"}]),
+        says([["a"]]),
+        {"choices": [{"message": {"content": "a"}, "finish_reason": {"stop": 1}}]},
+        completion({"content": None, "tool_calls": [{"id": "c", "type": "custom", "custom": {}}]}),
+        completion({"content": None, "tool_calls": "abc"}),
+        completion({"content": None, "tool_calls": [{"function": {"name": 3}}]}),
+        Answer(b"[" * 100_000),
+        Answer(b'{"choices": ' + b"[" * 100_000),
+        Answer(b"9" * 5_000),
+        Answer(b"\xff\xfe{"),
         {"choices": None, "error": "later"},
         completion(None),
         Answer(b"<html>", content_type="text/html"),
@@ -303,148 +352,78 @@ def test_an_answer_out_of_form_is_an_error(
     assert "baseUrl" in error.diagnostic.fix
 
 
-# --- failures ------------------------------------------------------------------------------------
-
-
-def test_a_wrong_key_is_not_tried_again_and_not_shown(local_server: LocalServer):
-    provider = OpenAIChat(
-        Endpoint(
-            provider="openai",
-            base_url=local_server.url,
-            key=KEY,
-            variable="OPENAI_API_KEY",
-            max_retries=3,
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "choices",
+                    "message",
+                    "content",
+                    "type",
+                    "text",
+                    "tool_calls",
+                    "function",
+                    "usage",
+                ]
+            ),
+            inner,
+            max_size=4,
         )
-    )
-    local_server.answer(Answer({"error": {"message": f"invalid api key {KEY}"}}, status=401))
-    error = failure(provider)
-    assert len(local_server.asked) == 1
-    assert error.diagnostic.what == "`openai` failed: HTTP 401"
-    assert error.diagnostic.fix == "check the key in `OPENAI_API_KEY`"
-    provider.close()
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "said", "fix"),
-    [
-        (404, {"error": {"message": "no model"}}, "HTTP 404: no model", "model.name"),
-        (429, {"message": "slow down"}, "HTTP 429: slow down", "wait"),
-        (418, {"error": "teapot"}, "HTTP 418: teapot", "settings"),
-        (400, {"error": {"message": f"bad {KEY}"}}, "HTTP 400: bad …", "settings"),
-        (503, b"<html>down</html>", "HTTP 503", "later"),
-        (529, b"", "HTTP 529", "later"),
-    ],
+    ),
+    max_leaves=12,
 )
-def test_a_status_is_told_with_the_servers_sentence(
-    chat: OpenAIChat, local_server: LocalServer, status: int, body: object, said: str, fix: str
+
+
+@pytest.fixture(scope="module")
+def unsent() -> OpenAIChat:
+    return OpenAIChat(Endpoint(provider="custom", base_url="http://127.0.0.1:9"))
+
+
+@given(JSON_VALUES)
+def test_any_answer_is_a_reply_or_an_error(unsent: OpenAIChat, answer: object):
+    for whole in (answer, {"choices": answer}, completion(answer), says(answer)):
+        with suppress(OutOfFormError):
+            assert isinstance(unsent._understood(json.dumps(whole).encode()), Reply)
+
+
+@pytest.mark.parametrize("content", [None, "", []])
+@pytest.mark.parametrize(
+    ("reason", "fix"),
+    [("length", "maxTokens"), ("content_filter", "prompt"), ("insufficient_resource", "")],
+)
+def test_an_answer_that_never_came_about_is_an_error(
+    chat: OpenAIChat, local_server: LocalServer, content: object, reason: str, fix: str
 ):
-    local_server.answer(Answer(body, status=status))
+    message = {"role": "assistant", "content": content}
+    local_server.answer({"choices": [{"message": message, "finish_reason": reason}]})
     found = failure(chat).diagnostic
-    assert found.what == f"`custom` failed: {said}"
-    assert fix in found.fix
+    assert (found.code, reason in found.what, fix in found.fix) == ("E002", True, True)
 
 
-def test_a_server_that_is_not_there_is_an_error(local_server: LocalServer):
-    url = local_server.url
-    provider = OpenAIChat(Endpoint(provider="custom", base_url=url, max_retries=0))
-    local_server.close()
-    assert f"no connection to {url}" in failure(provider).diagnostic.what
-    provider.close()
-
-
-def test_an_answer_that_breaks_off_is_an_error(chat: OpenAIChat, local_server: LocalServer):
-    local_server.answer(Answer(FINE, missing_bytes=100))
-    assert "no connection" in failure(chat).diagnostic.what
-
-
-# --- waiting -------------------------------------------------------------------------------------
-
-
-def test_the_time_limit_is_for_the_whole_answer(chat: OpenAIChat, local_server: LocalServer):
-    error = failure(chat, timeout_s=0.1)  # it drips: no single read takes long
-    assert error.diagnostic.code == "E003"
-    assert local_server.was_hung_up_on()
-
-
-async def test_the_limit_holds_on_an_event_loop_too(chat: OpenAIChat, local_server: LocalServer):
-    with pytest.raises(EffectError) as caught:
-        await chat.achat(model_call(MODEL, timeout_s=0.1))
-    assert caught.value.diagnostic.code == "E003"
-    assert await asyncio.to_thread(local_server.was_hung_up_on)
-
-
-def test_cancelling_closes_the_connection(chat: OpenAIChat, local_server: LocalServer):
-    cancel = Cancellation()
-
-    def cancel_when_it_drips() -> None:
-        local_server.dripping.wait()
-        cancel.cancel()
-
-    threading.Thread(target=cancel_when_it_drips).start()
-    assert "cancelled" in failure(chat, cancel=cancel).diagnostic.what
-    assert local_server.was_hung_up_on()
-
-
-async def test_both_ways_of_cancelling_work_on_an_event_loop(
+def test_a_text_that_was_cut_off_and_an_empty_one_are_answers(
     chat: OpenAIChat, local_server: LocalServer
 ):
-    cancel = Cancellation()
-    waiting = asyncio.create_task(chat.achat(model_call(MODEL, cancel=cancel)))
-    await asyncio.to_thread(local_server.dripping.wait)
-    cancel.cancel()
-    with pytest.raises(EffectError, match="cancelled"):
-        await waiting
-    assert await asyncio.to_thread(local_server.was_hung_up_on)
-
-    local_server.dripping.clear()
-    local_server.hung_up.clear()
-    waiting = asyncio.create_task(chat.achat(model_call(MODEL)))
-    await asyncio.to_thread(local_server.dripping.wait)
-    waiting.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await waiting
-    assert await asyncio.to_thread(local_server.was_hung_up_on)
-
-
-def test_closing_ends_calls_under_way(chat: OpenAIChat, local_server: LocalServer):
-    errors: list[EffectError] = []
-    waiting = threading.Thread(target=lambda: errors.append(failure(chat)))
-    waiting.start()
-    local_server.dripping.wait()
-    chat.close()
-    waiting.join(20)
-    assert len(errors) == 1
-    assert local_server.was_hung_up_on()
-
-
-def test_threads_and_loops_share_one_provider(chat: OpenAIChat, local_server: LocalServer):
-    local_server.answer(*[FINE] * 24)
-    texts: list[str] = []
-
-    async def three() -> list[Reply]:
-        return await asyncio.gather(*(chat.achat(model_call(MODEL)) for _ in range(3)))
-
-    def branch() -> None:
-        texts.extend(chat.chat(model_call(MODEL)).text for _ in range(3))
-        texts.extend(reply.text for reply in asyncio.run(three()))
-
-    branches = [threading.Thread(target=branch) for _ in range(4)]
-    for each in branches:
-        each.start()
-    for each in branches:
-        each.join(20)
-    assert texts == ["fine"] * 24
-
-
-@settings(max_examples=20)
-@given(
-    st.recursive(st.none() | st.text(max_size=3), lambda i: st.lists(i, max_size=3), max_leaves=6)
-)
-def test_text_of_any_content_is_the_text_of_its_parts(content):
-    def flat(part) -> str:
-        return "".join(map(flat, part)) if isinstance(part, list) else part or ""
-
-    assert text_of(content) == flat(content)
-    assert text_of([{"type": "text", "text": content}, {"type": "image"}, 3]) == (
-        content if isinstance(content, str) else ""
+    local_server.answer(
+        {"choices": [{"message": {"content": "half"}, "finish_reason": "length"}]},
+        says(""),
+        says(None),
+        {"choices": [{"message": {"content": ""}}]},
     )
+    replies = [chat.chat(model_call(MODEL)) for _ in range(4)]
+    assert replies == [Reply("half", "length"), Reply("", "stop"), Reply("", "stop"), Reply("")]
+
+
+def test_an_error_with_http_200_is_an_error_with_its_reason(
+    chat: OpenAIChat, local_server: LocalServer
+):
+    local_server.answer({"error": {"message": f"out of credit for {KEY}"}})
+    assert "out of credit for …" in failure(chat).diagnostic.what
+
+
+def test_a_text_that_is_no_unicode_is_an_error(chat: OpenAIChat, local_server: LocalServer):
+    local_server.answer(FINE)
+    with suppress(EffectError):  # whether the SDK sends it or not
+        assert chat.chat(model_call(MODEL, (Message("user", "\ud800"),))).text == "fine"

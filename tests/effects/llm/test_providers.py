@@ -69,6 +69,76 @@ def test_a_provider_that_cannot_be_used_is_an_error_with_a_fix(model: Model, wha
     assert (found.code, what in found.what, bool(found.fix)) == ("E005", True, True)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://[::1/v1",
+        "http://[::g]/v1",
+        "http://h:99999999/v1",
+        "http://h:0/v1",
+        "http://h:x/v1",
+        "http://a..bé/v1",
+        "http://a..b/v1",
+        "http://a b/v1",
+        "http://a\n/v1",
+        "http://",
+        "http:///v1",
+        "ftp://h/v1",
+        "h/v1",
+        f"http://{'a' * 64}.test",
+        "http://\ud800/v1",
+    ],
+)
+@pytest.mark.parametrize("name", ["anthropic", "openai", "custom"])
+def test_what_is_no_url_is_refused_before_anything_is_sent(name: str, url: str):
+    for base_url, environment in ((url, KEYS), (None, {**KEYS, f"{name.upper()}_BASE_URL": url})):
+        if base_url or name != "custom":
+            found = diagnostic(Model(provider=name, base_url=base_url), environment)
+            assert (found.code, "no URL" in found.what) == ("E005", True)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://bob:hunter2@h/v1",
+        "bob:hunter2@h/v1?key=hunter3",
+        "http://bob:hunter2@h:x/v1?a=hunter3",
+        "http://bob:hunter2/hunter3@h/v1",
+        "http://bob:hunter2?hunter3@h/v1",
+        "http://bob:hunter2#hunter3@h/v1",
+        "http:/bob:hunter2@h",
+    ],
+)
+def test_a_url_is_refused_without_its_credentials(url: str):
+    found = diagnostic(Model(provider="custom", base_url=url), KEYS)
+    assert (found.code, "hunter" in str(found)) == ("E005", False)
+
+
+@pytest.mark.parametrize(
+    ("url", "usable"),
+    [
+        ("http://[::1]:8000/v1", None),
+        ("https://bob:pw@h.test:1/v1?a=b", None),
+        ("http://my_host/v1", None),
+        ("https://пример.рф:8/v1", "https://xn--e1afmkfd.xn--p1ai:8/v1"),
+        ("https://a:b@😀.test/v1", "https://a:b@xn--e28h.test/v1"),
+    ],
+)
+def test_a_url_of_any_host_can_be_used(url: str, usable: str | None):
+    for name in ("openai", "anthropic"):
+        provider = make_provider(Model(provider=name, base_url=url), KEYS)
+        assert isinstance(provider, OpenAIChat | AnthropicMessages)
+        assert provider.endpoint.base_url == (usable or url)
+
+
+@pytest.mark.parametrize("name", [name for name, s in SERVICES.items() if s.key_variable])
+@pytest.mark.parametrize("key", ["schlüssel", "sk-“quoted”", "sk\n-1", "sk-\x00"])
+def test_a_key_that_no_header_can_hold_is_refused_and_not_shown(name: str, key: str):
+    variable = str(SERVICES[name].key_variable)
+    found = diagnostic(Model(provider=name, base_url="http://h.test"), {variable: key})
+    assert (found.code, variable in found.fix, key in str(found)) == ("E005", True, False)
+
+
 def test_scripted_needs_nothing_and_finds_its_recording(tmp_path: Path):
     (tmp_path / "run.jsonl").write_text(
         '{"lambdagent-recording":1}\n{"agent":"writer","reply":"a"}\n'
@@ -105,7 +175,7 @@ def test_a_closed_table_has_no_thread_left(mock_llm: MockLLM):
     provider = providers.of(model)
     assert isinstance(provider, OpenAIChat)
     provider.chat(model_call(model))
-    thread = provider._thread
+    thread = provider._line().thread
     providers.close()
     assert thread is not None
     assert not thread.is_alive()

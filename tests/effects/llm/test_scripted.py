@@ -115,6 +115,30 @@ def test_what_is_no_script_is_refused(script):
     assert code_of(script) == "E005"
 
 
+@pytest.mark.parametrize("match", ["(a+)+$", "(a|a)*b", r"(.*)\1", "a" * 501, ".*.*.*.*.*.*x"])
+def test_a_pattern_that_could_take_too_long_is_refused(match: str):
+    with pytest.raises(EffectError, match="cannot be used") as caught:
+        Scripted({"rules": [{"match": match, "reply": "a"}]})
+    assert caught.value.diagnostic.code == "E005"
+
+
+@pytest.mark.parametrize(
+    ("match", "text"),
+    [("a.*b.*c", "ab" * 10_000), ("a+b", "a" * 200_001), (".*x.*y", "x" * 50_000)],
+)
+def test_a_text_that_is_too_long_for_a_pattern_is_an_error(match: str, text: str):
+    scripted = Scripted({"rules": [{"match": match, "reply": "a"}]})
+    assert texts(scripted, "abcxy") == ["a"]
+    with pytest.raises(EffectError, match=r"too long|at most") as caught:
+        texts(scripted, text)
+    assert caught.value.diagnostic.code == "E005"
+
+
+def test_a_plain_word_is_found_in_a_long_text():
+    scripted = Scripted({"rules": [{"match": "(?i)weather", "reply": "rain"}]})
+    assert texts(scripted, "a" * 500_000 + " Weather") == ["rain"]
+
+
 ENTRIES = [
     ("writer", Reply("Grüße\u2028\n", "stop", (), Usage(3, 4))),
     ("reader", Reply("", "tool_calls", (ToolCall("1", "t", freeze({"a": [1]})),))),
