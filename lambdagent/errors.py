@@ -180,6 +180,10 @@ MESSAGES: dict[str, Text] = {
         why="without a model no reduction of it can be performed",
         fix="add `model: {{provider: …, name: …}}`",
     ),
+    "E011": Text(
+        "no thread can be started to wait for an answer: {reason}",
+        fix="raise the limit of processes (`ulimit -u`), or end other programs",
+    ),
     "M001": Text(
         "no rule applies to {message}",
         why="a lowered program never gets here: this is a fault of lambdagent",
@@ -193,6 +197,11 @@ MESSAGES: dict[str, Text] = {
     ),
     "U004": Text("`{path}` cannot be read: {reason}"),
     "U005": Text("{path} is not UTF-8 text: {reason}", fix="convert it to UTF-8"),
+    "U006": Text(
+        "`{first}` and `{second}` name the same file, `{path}`",
+        why="one of them would be lost",
+        fix="give each a file of its own",
+    ),
 }
 
 

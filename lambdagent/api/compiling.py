@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,11 @@ import attrs
 
 from lambdagent.desugar.passes import desugar
 from lambdagent.effects.collector import relaxed
-from lambdagent.errors import ConfigError, NoSuchFileError, SchemaError, finding
+from lambdagent.errors import ConfigError, Diagnostic, NoSuchFileError, SchemaError, finding
 from lambdagent.frontend.build import build_term
 from lambdagent.frontend.check import Config, check_config
 from lambdagent.frontend.expression import parse_expression
-from lambdagent.frontend.models import Overrides
+from lambdagent.frontend.models import Overrides, refused
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.ir import outline, python_source, registry
@@ -146,12 +146,25 @@ def compile_file(path: str | Path, **overrides: Any) -> Compiled:
 def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term:
     """Compile a configuration that is a dict, with the overrides of `from_config`.
 
+    Args:
+        config: A dict; or what `load_config` returns, whose relative paths start at its file.
+        **overrides: As for `from_config`.
+
     Raises:
         CompileError: The configuration does not compile.
     """
     if not isinstance(config, Config):
         config = check_config(tree_of(config), Source("", ""), os.environ)
-    return build_term(config, make_overrides(**overrides))
+    return build_term(config, make_overrides(**overrides, base_dir=_folder(config.source.name)))
+
+
+def _folder(name: str) -> str | None:
+    """Return the folder of a source that is a file."""
+    path = Path(name)
+    try:
+        return str(path.parent) if name and path.is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        return None
 
 
 def make_overrides(
@@ -165,9 +178,17 @@ def make_overrides(
     """Return what the caller and the environment decide instead of the file; see `from_config`.
 
     Raises:
-        SchemaError: An environment variable holds no value of its type.
+        SchemaError: An environment variable holds no value of its type, or an object is not what
+            it must be.
         TypeError: An override that does not exist.
     """
+    problems = [
+        *_tool_problems(tools),
+        *_provider_problems(providers),
+        *_store_problems(memory_store),
+    ]
+    if problems:
+        raise SchemaError(problems)
     for name, (variable, kind, expected) in _ENVIRONMENT.items():
         text = os.environ.get(variable, "").strip()
         if settings.get(name) is None and text:
@@ -183,6 +204,38 @@ def make_overrides(
         tool_timeout_s=tool_timeout_s,
         **settings,
     )
+
+
+def _tool_problems(tools: object) -> Iterator[Diagnostic]:
+    """Yield what is wrong with `tools`."""
+    if not isinstance(tools, Mapping | None):
+        yield refused("tools", "a dict of functions by name", tools)
+        return
+    for name, each in (tools or {}).items():
+        if not isinstance(name, str):
+            yield refused("tools", "a dict with texts as keys", name)
+        elif not (isinstance(each, Tool) or callable(each)):
+            yield refused(f"tools[{name!r}]", "a function or a `Tool`", each)
+
+
+def _provider_problems(providers: object) -> Iterator[Diagnostic]:
+    """Yield what is wrong with `providers`; what they can do is looked at before a run."""
+    if not isinstance(providers, Mapping | None):
+        yield refused("providers", "a dict of objects by the name of the provider", providers)
+        return
+    for name in providers or ():
+        if not isinstance(name, str):
+            yield refused("providers", "a dict with texts as keys", name)
+
+
+def _store_problems(store: object) -> Iterator[Diagnostic]:
+    """Yield what is wrong with `memory_store`."""
+    if store is None or isinstance(store, Mapping):
+        for name in store or ():
+            if not isinstance(name, str):
+                yield refused("memory_store", "a dict with texts as keys", name)
+    elif not all(callable(getattr(store, method, None)) for method in ("list_recent", "put")):
+        yield refused("memory_store", "a dict, or an object with `list_recent` and `put`", store)
 
 
 def _converted(variable: str, kind: type[Any], expected: str, text: str) -> Any:

@@ -13,9 +13,12 @@ from typing import Any, cast
 import attrs
 
 from lambdagent.api.compiling import compile_term
+from lambdagent.api.finite import finite
 from lambdagent.effects.driver import adrive, drive
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers
+from lambdagent.effects.llm.scripted import write_recording
+from lambdagent.effects.protocol import Reply
 from lambdagent.errors import (
     BudgetError,
     EffectError,
@@ -58,8 +61,12 @@ class Result:
     @property
     def text(self) -> str:
         """The answer as text."""
-        state = self._execution.machine.root.state
-        return text_of_data(project(cast(Halt, state).value))
+        return text_of_data(project(self.final))
+
+    @property
+    def final(self) -> Value:
+        """The value of the machine that the answer is."""
+        return cast(Halt, self._execution.machine.root.state).value
 
     @property
     def trace(self) -> tuple[TraceRecord, ...]:
@@ -121,6 +128,7 @@ class Session:
         self.program = agent if isinstance(agent, Program) else compile_term(agent)
         self.store: Store = {}
         self._linked: Linked = link(self.program)
+        self._newest: Execution | None = None
         self._handlers = Handlers(
             self.program.sites,
             os.environ if environment is None else environment,
@@ -172,6 +180,25 @@ class Session:
             raise _with_trace(error, execution) from error.__cause__
         return self._result(execution, time.monotonic() - began)
 
+    def record(self, path: Path) -> None:
+        """Write what models said in the newest run, for the provider ``scripted`` to play back.
+
+        The replies stand in canonical order, whatever the schedule of the run and its end were.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        exchanges = {} if self._newest is None else self._newest.exchanges
+        said = [exchanges[key] for key in sorted(exchanges) if not exchanges[key].failed]
+        write_recording(
+            path,
+            [
+                (str(each.site.static["agent"]), Reply.from_data(each.answer))
+                for each in said
+                if each.site.kind == "llm"
+            ],
+        )
+
     def close(self) -> None:
         """Give back connections."""
         self._handlers.close()
@@ -189,13 +216,14 @@ class Session:
         transition_limit: int | None,
         watch: Callable[[TraceRecord], None] | None,
     ) -> Execution:
-        return Execution(
+        self._newest = Execution(
             self._linked,
             freeze(value),
             store=self.store,
             transition_limit=transition_limit,
             watch=None if watch is None else watcher(watch),
         )
+        return self._newest
 
     def _result(self, execution: Execution, elapsed_s: float) -> Result:
         state = execution.machine.root.state
@@ -207,10 +235,10 @@ class Session:
 
 
 def to_json(result: Result) -> dict[str, object]:
-    """Return a result as in specification 15.8."""
+    """Return a result as in specification 15.8; numbers that JSON does not have, as texts."""
     records = result.trace
     return {
-        "result": result.value,
+        "result": _json_value(result.final),
         "trace": [record.to_json() for record in records],
         "stats": {
             "total_steps": len(records),
@@ -243,6 +271,8 @@ async def arun(agent: Term | Program, value: object, **options: Any) -> Result:
 
 # The sessions behind ``term(value)``, by identity of the term.
 _SESSIONS: dict[int, tuple[weakref.ref[Term], Session]] = {}
+# Reentrant: making a session may run code of the user, which may call another term.
+_making = threading.RLock()
 
 
 def call(term: Term, value: object) -> Any:
@@ -251,20 +281,22 @@ def call(term: Term, value: object) -> Any:
 
 
 def session_of(term: Term) -> Session:
-    """Return the session that calls of `term` share, made at the first call."""
+    """Return the session that calls of `term` share, whatever their threads; made at the first."""
     number = id(term)
-    known = _SESSIONS.get(number)
-    if known is not None and known[0]() is term:
-        return known[1]
-    session = Session(term)
-    _SESSIONS[number] = (weakref.ref(term, lambda _: _forget(number)), session)
-    return session
+    with _making:
+        known = _SESSIONS.get(number)
+        if known is not None and known[0]() is term:
+            return known[1]
+        session = Session(term)
+        _SESSIONS[number] = (weakref.ref(term, lambda _: _forget(number)), session)
+        return session
 
 
 def _forget(number: int) -> None:
     """Close the session of a term that is gone.
 
-    On a thread of its own: closing waits for connections, and a term may go anywhere.
+    On a thread of its own: closing waits for connections, and a term may go anywhere. For the same
+    reason it takes no lock; `pop` is atomic.
     """
     _, session = _SESSIONS.pop(number)
     threading.Thread(target=session.close, daemon=True).start()
@@ -273,6 +305,10 @@ def _forget(number: int) -> None:
 def to_python(value: Value) -> Any:
     """Return a machine value as plain Python: tuples for pairs, lists, dicts, text, numbers."""
     return fold(value, lambda leaf: thaw(leaf_data(leaf)), _python_node)
+
+
+def _json_value(value: Value) -> Any:
+    return fold(value, lambda leaf: finite(thaw(leaf_data(leaf))), _python_node)
 
 
 def _python_node(tag: int, parts: list[Any]) -> Any:

@@ -1,15 +1,23 @@
 """The command ``lambdagent``: finds the command, runs it, turns errors into exit codes.
 
 Exit codes: 0 fine, 1 the run failed, 2 does not compile or wrong usage, 4 no such file, 70 a fault
-of ours, 130 interrupted, 141 nobody reads our output, 143 terminated.
+of ours, 129 hung up, 130 interrupted, 141 nobody reads our output, 143 terminated.
 """
+
+# Note [Ending once]
+#
+# The first signal that wants our end raises an exception, which ends the run and its tools on its
+# way up. A second exception would break that off halfway, so further signals are not heeded, but
+# for `_FAREWELL_S` at most: then the process ends as it stands. When nothing is left to be ended,
+# a signal ends the process at once.
 
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NoReturn
 
@@ -24,20 +32,62 @@ COMMANDS = {
     "version": ("version", "print the version"),
 }
 
-INTERNAL, INTERRUPTED, READER_GONE, TERMINATED = 70, 130, 141, 143
+INTERNAL, INTERRUPTED, READER_GONE = 70, 130, 141
+_BY_SIGNAL = 128
+_SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_FAREWELL_S = 10.0
 _WRONG_USAGE = 2
 _WIDTH = 90
 
 
 def entry() -> NoReturn:
     """Run the command of the process's arguments and exit."""
-    signal.signal(signal.SIGTERM, _terminate)
-    sys.exit(main(sys.argv[1:]))
+    try:
+        _heed(_end)
+        code = main(sys.argv[1:])
+        _heed(_leave)
+    except KeyboardInterrupt:  # before `main` looks out for it, or after
+        code = INTERRUPTED
+    finally:
+        _turn_deaf()
+    sys.exit(code)
 
 
-def _terminate(_number: int, _frame: object) -> NoReturn:
-    """End as after Ctrl-C, so that tools end too."""
-    raise SystemExit(TERMINATED)
+def _heed(handler: Callable[[int, object], None]) -> None:
+    """Have `handler` called by the signals that want our end, but not by those that are ignored.
+
+    After the first one nothing is changed any more. See Note [Ending once].
+    """
+    for name in _SIGNALS:
+        number = getattr(signal, name)
+        if signal.getsignal(number) not in {signal.SIG_IGN, _ignore}:
+            signal.signal(number, handler)
+
+
+def _end(number: int, _frame: object) -> NoReturn:
+    """End as after an error, so that tools end too."""
+    _heed(_ignore)
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(_BY_SIGNAL + number))
+    signal.setitimer(signal.ITIMER_REAL, _FAREWELL_S)
+    if number == signal.SIGINT:
+        raise KeyboardInterrupt
+    raise SystemExit(_BY_SIGNAL + number)
+
+
+def _ignore(_number: int, _frame: object) -> None:
+    """Let the end that has begun take its course."""
+
+
+def _turn_deaf() -> None:
+    """Ignore what `_ignore` does for good: the interpreter drops our handlers before it ends."""
+    for name in _SIGNALS:
+        if signal.getsignal(getattr(signal, name)) is _ignore:
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+
+
+def _leave(number: int, _frame: object) -> NoReturn:
+    """End at once: all is said and done."""
+    os._exit(_BY_SIGNAL + number)
 
 
 def main(argv: Sequence[str], out: Output | None = None) -> int:

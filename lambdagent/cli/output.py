@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import unicodedata
 from pathlib import Path
 from typing import TextIO
 
+from lambdagent.api.finite import finite
 from lambdagent.errors import UsageError, finding
 
 
@@ -87,19 +89,19 @@ def _discard(stream: TextIO) -> None:
         return
 
 
-def write_file(path: Path, text: str) -> None:
-    """Replace the file at `path` by `text`, whole or not at all; a device or a pipe is written to.
+def json_text(value: object) -> str:
+    """Return `value` as JSON for people and programs; numbers that JSON does not have, as text.
 
-    Raises:
-        OSError: It cannot be written.
+    >>> print(json_text({"n": float("nan")}))
+    {
+      "n": "NaN"
+    }
     """
-    path = path.resolve()  # the file that a link points to, not the link
-    if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8", errors="replace")
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text(text, encoding="utf-8", errors="replace")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+        return _dumps(value)
+    except ValueError:
+        return _dumps(finite(value))
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False)

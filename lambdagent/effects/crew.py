@@ -24,8 +24,11 @@ from collections.abc import Callable
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.waiting import Answer, Clock, Done, Flight, expire, move, settle
+from lambdagent.errors import EffectError, finding
 
 _POLL_S = 0.02
+# Requests that are under way at once; further ones wait in line. Their time runs there too.
+_MOST_WORKERS = 1_000
 # A signal that comes just before a wait does not end it: Ctrl-C is then noticed at the next look.
 _LOOK_UP_S = 0.25
 
@@ -58,6 +61,7 @@ class Crew:
 
         Raises:
             BudgetError: Out of time or transitions.
+            EffectError: The system gives us no thread at all.
         """
         try:
             with self._change:
@@ -163,23 +167,42 @@ class Crew:
 
 
 class _Workers:
-    """Threads that answer requests; one more is started only when all are busy."""
+    """Threads that answer requests; one more is started only when all are busy.
+
+    Where the system gives us no more of them, requests wait until one is free.
+    """
 
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[tuple[Callable[[Request], Answer], Flight] | None]
         self._jobs = queue.SimpleQueue()
         self._landed: queue.SimpleQueue[tuple[Flight, Callable[[], Answer]] | None]
         self._landed = queue.SimpleQueue()
+        self._most = _MOST_WORKERS
         self._threads = 0
         self._busy = 0
+        self._closed = False
 
     def submit(self, handler: Callable[[Request], Answer], flight: Flight) -> None:
-        """Have the request of `flight` answered."""
+        """Have the request of `flight` answered.
+
+        Raises:
+            EffectError: There is no thread, and none can be started.
+        """
         self._busy += 1
-        if self._busy > self._threads:
-            self._threads += 1
-            _start_thread(self._work)
+        if self._threads < min(self._busy, self._most):
+            self._grow()
         self._jobs.put((handler, flight))
+
+    def _grow(self) -> None:
+        """Start one more thread; where that fails, be content with those that are there."""
+        try:
+            _start_thread(self._work)
+        except EffectError:
+            if not self._threads:
+                raise
+            self._most = self._threads
+        else:
+            self._threads += 1
 
     def next(self, timeout_s: float | None) -> Done:
         """Return what has landed, waiting for the first one at most `timeout_s`."""
@@ -202,14 +225,22 @@ class _Workers:
         self._landed.put(None)
 
     def close(self) -> None:
-        """Let idle threads end."""
+        """Let idle threads end, and what waits in line be left undone."""
+        self._closed = True
         for _ in range(self._threads):
             self._jobs.put(None)
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             handler, flight = job
-            self._landed.put((flight, _outcome(handler, flight.request)))
+            unwanted = self._closed or flight.request.cancel.cancelled
+            result = _unanswered if unwanted else _outcome(handler, flight.request)
+            self._landed.put((flight, result))
+
+
+def _unanswered() -> Answer:
+    """Stand for the answer to a request that nobody waited for when its turn came."""
+    return None
 
 
 def _outcome(handler: Callable[[Request], Answer], request: Request) -> Callable[[], Answer]:
@@ -227,6 +258,16 @@ def _outcome(handler: Callable[[Request], Answer], request: Request) -> Callable
 
 
 def _start_thread(target: Callable[..., None], *arguments: object) -> None:
-    """Start a daemon that sees the context variables of the thread that starts it."""
+    """Start a daemon that sees the context variables of the thread that starts it.
+
+    Raises:
+        EffectError: The system gives us no more threads.
+    """
     run = contextvars.copy_context().run
-    threading.Thread(target=run, args=(target, *arguments), name="lambdagent", daemon=True).start()
+    thread = threading.Thread(
+        target=run, args=(target, *arguments), name="lambdagent", daemon=True
+    )
+    try:
+        thread.start()
+    except (RuntimeError, MemoryError) as error:
+        raise EffectError(finding("E011", reason=str(error))) from error

@@ -14,7 +14,7 @@ from lambdagent.effects.collector import relaxed
 from lambdagent.effects.crew import Crew
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers
-from lambdagent.effects.waiting import Answer, Clock, Done, Flight, move, settle
+from lambdagent.effects.waiting import Answer, Clock, Done, Flight, amove, move, settle
 
 # How long tasks that are cancelled at the end of a run may take for it.
 _FAREWELL_S = 1.0
@@ -48,7 +48,7 @@ async def adrive(execution: Execution, handlers: Handlers, limit_s: float | None
     try:
         with relaxed():
             while True:
-                for flight in move(execution, handlers, clock):
+                for flight in await amove(execution, handlers, clock):
                     work = handlers.of(flight.request.site).aanswer(flight.request)
                     tasks[asyncio.ensure_future(work)] = flight
                 if execution.finished:

@@ -61,13 +61,12 @@ class Execution:
         """Whether some thread can move without an answer."""
         return bool(runnable(self.machine))
 
-    def advance(self) -> None:
-        """Step for one slice, or until every thread waits or has ended.
+    def advance(self, budget: int = SLICE) -> None:
+        """Step until every thread waits or has ended, or `budget` transitions were made.
 
         Raises:
             BudgetError: The limit of transitions is reached.
         """
-        budget = SLICE
         if self._limit is not None:
             budget = min(budget, self._limit - self.machine.transitions)
             if budget <= 0 and self.can_move:

@@ -6,7 +6,6 @@ first call goes out. Faults of the world become `Failure`s here; they never leav
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -26,6 +25,7 @@ from lambdagent.effects.protocol import (
     as_data,
 )
 from lambdagent.effects.render import messages_of, model_of
+from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.python import PythonTool
 from lambdagent.effects.tools.shell import ShellTool
 from lambdagent.errors import Diagnostic, EffectError, LambdagentError, finding
@@ -155,9 +155,9 @@ class ToolSiteHandler:
 
 def _has_layout(value: Value) -> bool:
     """Whether `value` is one of those that only their text layout makes sense of outside."""
-    if type(value) is not tuple:
-        return False
-    return bool(value[0] == TAGGED or (value[0] == PAIR and _has_layout(value[1])))
+    while type(value) is tuple and value[0] == PAIR:
+        value = value[1]
+    return type(value) is tuple and bool(value[0] == TAGGED)
 
 
 class InstantHandler:
@@ -199,7 +199,7 @@ class MemoryStore(Protocol):
 
 
 class StoreHandler:
-    """Asks a memory store; it may block, so it runs on a worker thread."""
+    """Asks a memory store; it may block, even for ever, so it runs on a thread of its own."""
 
     instant = False
 
@@ -221,7 +221,7 @@ class StoreHandler:
 
     async def aanswer(self, request: Request) -> Data | Failure:
         """Return the entries, or nothing after writing one."""
-        return await asyncio.to_thread(self.answer, request)
+        return await in_thread(lambda: self.answer(request))
 
     def _recall(self, _argument: Value) -> Data:
         entries = self._store.list_recent(self._size)

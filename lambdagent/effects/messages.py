@@ -24,8 +24,8 @@ import attrs
 from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolCall, Usage
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
-from lambdagent.ir.url import shown_url
 from lambdagent.ir.surface import Model
+from lambdagent.ir.url import shown_url
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")

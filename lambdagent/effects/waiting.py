@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import attrs
 
-from lambdagent.effects.execution import Execution
+from lambdagent.effects.execution import SLICE, Execution
 from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.protocol import timeout_text
 from lambdagent.errors import BudgetError, finding
@@ -21,6 +22,10 @@ Answer: TypeAlias = "Data | Failure"
 _GRACE_S = 1.0
 _SETTINGS = {"llm": "model.timeout", "tool": "react.toolTimeout"}
 _FOREVER = float("inf")
+# How long an event loop is kept from its other tasks at a stretch, and transitions between two
+# looks at the clock for that: about half of it.
+_TURN_S = 0.005
+_TURN_SLICE = 2_000
 
 
 class Clock:
@@ -92,19 +97,41 @@ def move(execution: Execution, handlers: Handlers, clock: Clock) -> list[Flight]
         BudgetError: Out of time or transitions.
     """
     waiting: list[Flight] = []
-    while True:
-        execution.advance()
-        clock.check()
-        instant = False
-        for request in execution.new_requests(clock.now()):
-            handler = handlers.of(request.site)
-            if handler.instant:
-                execution.complete(request, handler.answer(request), clock.now())
-                instant = True
-            else:
-                waiting.append(take_off(request, clock.now()))
-        if not instant and not execution.can_move:
-            return waiting
+    while _move_once(execution, handlers, clock, waiting, SLICE):
+        pass
+    return waiting
+
+
+async def amove(execution: Execution, handlers: Handlers, clock: Clock) -> list[Flight]:
+    """Do as `move` does, and let the other tasks of the event loop have their turns."""
+    waiting: list[Flight] = []
+    turn_ends_s = clock.now() + _TURN_S
+    while _move_once(execution, handlers, clock, waiting, _TURN_SLICE):
+        if clock.now() >= turn_ends_s:
+            await asyncio.sleep(0)
+            turn_ends_s = clock.now() + _TURN_S
+    return waiting
+
+
+def _move_once(
+    execution: Execution, handlers: Handlers, clock: Clock, waiting: list[Flight], budget: int
+) -> bool:
+    """Step, answer the instant requests and add the others to `waiting`.
+
+    Returns:
+        Whether the run can move on.
+    """
+    execution.advance(budget)
+    clock.check()
+    instant = False
+    for request in execution.new_requests(clock.now()):
+        handler = handlers.of(request.site)
+        if handler.instant:
+            execution.complete(request, handler.answer(request), clock.now())
+            instant = True
+        else:
+            waiting.append(take_off(request, clock.now()))
+    return instant or execution.can_move
 
 
 def settle(

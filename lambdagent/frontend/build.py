@@ -18,11 +18,11 @@ from typing import Any, Final
 
 import attrs
 
-from lambdagent.errors import Diagnostic, compile_error, finding
+from lambdagent.errors import compile_error, finding
 from lambdagent.frontend import schema
 from lambdagent.frontend.check import Config
 from lambdagent.frontend.kinds import Later
-from lambdagent.frontend.models import Models, Overrides, Path
+from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import in_file_order
 from lambdagent.ir import surface
@@ -59,7 +59,6 @@ def build_term(config: Config, overrides: Overrides = NO_OVERRIDES) -> surface.T
         CompileError: It cannot be built; all reasons are in it, in file order.
     """
     builder = _Builder(config, overrides)
-    builder.check_overrides()
     term = builder.agent(config.data, (), "", "")
     builder.check_uses()
     if builder.findings:
@@ -72,9 +71,8 @@ class _Builder:
 
     def __init__(self, config: Config, overrides: Overrides) -> None:
         self.config = config
-        self.overrides = overrides
-        self.findings: list[Diagnostic] = []
-        self.models = Models(overrides, self.report)
+        self.overrides, self.findings = split_overrides(overrides)
+        self.models = Models(self.overrides, self.report)
         self.loops = 0
         self.memories = 0
 
@@ -242,21 +240,6 @@ class _Builder:
             if value != _POLICY_NOW[name]:
                 self.report("S108", (*path, "mcp", "policy", name))
 
-    def check_overrides(self) -> None:
-        """Report overrides outside the range that the file has for the same setting."""
-        chosen = self.overrides
-        if chosen.temperature is not None and not 0 <= chosen.temperature <= 2:
-            self.refuse("temperature", "a number from 0 to 2", chosen.temperature)
-        if chosen.max_tokens is not None and chosen.max_tokens < 1:
-            self.refuse("max_tokens", "a whole number from 1", chosen.max_tokens)
-        if chosen.max_steps is not None and chosen.max_steps < 1:
-            self.refuse("max_steps", "a whole number from 1", chosen.max_steps)
-        if chosen.tool_timeout_s is not None and not chosen.tool_timeout_s > 0:
-            self.refuse("tool_timeout", "a number above 0", chosen.tool_timeout_s)
-
-    def refuse(self, field: str, expected: str, actual: object) -> None:
-        self.findings.append(finding("S103", None, field=field, expected=expected, actual=actual))
-
     def check_uses(self) -> None:
         """Report what the caller injected and nothing uses."""
         chosen = self.overrides
@@ -279,6 +262,13 @@ class _Builder:
         if chosen.memory and not self.memories:
             what = "the injected memory"
             self.unused(what, "`memory.enabled` is false", "write `memory: {enabled: true}`")
+
+        for name in chosen.providers:
+            if name not in self.models.providers:
+                used = ", ".join(sorted(filter(None, self.models.providers))) or "no provider"
+                why = f"its models are served by {used}"
+                hint = "pass `providers=` under the name that the file has"
+                self.unused(f"the provider {name}", why, hint)
 
     def unused(self, what: str, why: str, hint: str) -> None:
         self.findings.append(finding("S203", None, what=what, why=why, hint=hint))

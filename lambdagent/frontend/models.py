@@ -7,10 +7,11 @@ converses.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeGuard
 
 import attrs
 
+from lambdagent.errors import Diagnostic, finding
 from lambdagent.frontend import schema
 from lambdagent.frontend.report import nearest
 from lambdagent.ir import surface
@@ -69,6 +70,43 @@ class Overrides:
         return self.memory_initial is not None or self.memory_binding is not None
 
 
+def _is_whole(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return _is_whole(value) or isinstance(value, float)
+
+
+# What the settings among the overrides must be, as in the file.
+_FORMS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
+    "model": ("a text", lambda value: isinstance(value, str)),
+    "temperature": ("a number from 0 to 2", lambda value: _is_number(value) and 0 <= value <= 2),
+    "max_tokens": ("a whole number from 1", lambda value: _is_whole(value) and value >= 1),
+    "max_steps": ("a whole number from 1", lambda value: _is_whole(value) and value >= 1),
+    "tool_timeout_s": ("a number above 0", lambda value: _is_number(value) and value > 0),
+}
+
+
+def refused(field: str, expected: str, actual: object) -> Diagnostic:
+    """Return the finding that the override `field` is not what is expected."""
+    found = finding("S103", None, field=field, expected=expected, actual=repr(actual))
+    return found._replace(actual=actual)
+
+
+def split_overrides(overrides: Overrides) -> tuple[Overrides, list[Diagnostic]]:
+    """Return the settings that are what they must be, and what is to be said of the others."""
+    findings = []
+    unfit: dict[str, Any] = {}
+    for name, (expected, fits) in _FORMS.items():
+        value = getattr(overrides, name)
+        if value is not None and not fits(value):
+            # Without the unit: the option of the command line is called so too.
+            findings.append(refused(name.removesuffix("_s"), expected, value))
+            unfit[name] = None
+    return attrs.evolve(overrides, **unfit), findings
+
+
 class Models:
     """Makes the models of one file; equal settings are made once."""
 
@@ -78,6 +116,7 @@ class Models:
         self.report = report
         self.made: dict[int, Voice] = {}
         self.places: dict[int, Path] = {}
+        self.providers: set[str] = set()
 
     def locate(self, settings: object, path: Path) -> None:
         """Note that `settings` belong to the agent at `path`; those inside it may inherit them."""
@@ -101,6 +140,7 @@ class Models:
         name = settings.get("name", "") if chosen.model is None else chosen.model
         provider = settings.get("provider") or surface.provider_of(name) or ""
         self.check_provider(provider, name, settings, path)
+        self.providers.add(provider)
         window = settings["contextWindow"]
         model = surface.Model(
             provider=provider,

@@ -200,7 +200,11 @@ def test_memory_store_as_a_dict_is_what_is_remembered_from_the_start(face: Face)
 
 def test_memory_store_as_an_object_replaces_the_strategy():
     class Store:
-        pass
+        def list_recent(self, n: int) -> list[tuple[str, Any]]:
+            return []
+
+        def put(self, key: str, value: Any, ttl: int = 0) -> None:
+            pass
 
     store = Store()
     term = build_agent(simple(memory={"strategy": "redis"}), memory_store=store)

@@ -35,7 +35,16 @@ from lambdagent.api import running
 from lambdagent.effects.protocol import ModelCall
 from lambdagent.errors import LambdagentError, StuckError
 from lambdagent.ir.data import Record
-from tests.effects.agents import MODEL, Face, Speaker, call, face, react, say, speaker
+from tests.effects.agents import (
+    MODEL,
+    Face,
+    Speaker,
+    call,
+    face,
+    react,
+    say,
+    speaker,
+)
 
 __all__ = ["face"]
 

@@ -105,13 +105,116 @@ def test_a_limit_ends_a_tool_that_wants_to_live(command: Command, lifeline: Life
     lifeline.wait_for_the_end()
 
 
-def test_a_termination_takes_the_tools_along(command: Command, lifeline: Lifeline):
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+SAID = {signal.SIGINT: b"interrupted\n"}
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_termination_takes_the_tools_along(
+    command: Command, lifeline: Lifeline, number: signal.Signals
+):
     with start(command, POLITE) as process:
         try:
             lifeline.wait_for_the_tool()
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(number)
             _, err = process.communicate(timeout=PATIENCE_S)
         finally:
             process.kill()
-    assert (process.returncode, b"Traceback" in err) == (143, False)
+    assert (process.returncode, b"Traceback" in err) == (CODES[number], False)
     lifeline.wait_for_the_end()
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_repeated_signals_are_as_one(command: Command, lifeline: Lifeline, number: signal.Signals):
+    with start(command, POLITE, "--trace") as process:
+        try:
+            lifeline.wait_for_the_tool()
+            while process.poll() is None:
+                process.send_signal(number)
+            out, err = process.communicate(timeout=PATIENCE_S)
+        finally:
+            process.kill()
+    assert (process.returncode, out, err) == (CODES[number], b"", SAID.get(number, b""))
+    lifeline.wait_for_the_end()
+
+
+# --- a process that gets its signals from itself, at a moment of our choice ----------------------
+
+HEAD = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from lambdagent.cli import main
+def hit(*numbers):
+    for number in numbers:
+        os.kill(os.getpid(), number)
+"""
+BEFORE = """
+def begin(argv):
+    hit(SIGNALS)
+    return 0
+main.main = begin
+"""
+WHILE_ENDING = """
+def begin(argv):
+    try:
+        hit(SIGNALS)
+    finally:
+        hit(signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+        print("cleaned up", flush=True)
+main.main = begin
+"""
+AFTER = """
+import atexit
+atexit.register(hit, SIGNALS)
+main.main = lambda argv: 0
+"""
+HANGING = """
+import threading
+main._FAREWELL_S = 0.05
+def begin(argv):
+    try:
+        hit(SIGNALS)
+    finally:
+        threading.Event().wait()
+main.main = begin
+"""
+LATE = """
+import atexit
+atexit.register(hit, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+def begin(argv):
+    hit(SIGNALS)
+main.main = begin
+"""
+
+
+def itself(body: str, number: signal.Signals) -> subprocess.CompletedProcess[bytes]:
+    """Return how a process ended that sends itself signals where `body` says."""
+    program = f"{HEAD}{body.replace('SIGNALS', f'signal.{number.name}')}\nmain.entry()\n"
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env=environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE_S,
+    )
+
+
+@pytest.mark.parametrize("body", [BEFORE, AFTER, HANGING, LATE])
+@pytest.mark.parametrize("number", CODES)
+def test_a_signal_has_its_exit_code_at_any_moment(body: str, number: signal.Signals):
+    done = itself(body, number)
+    assert (done.returncode, done.stderr) == (CODES[number], b"")
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_what_ends_is_not_broken_off_by_further_signals(number: signal.Signals):
+    done = itself(WHILE_ENDING, number)
+    assert (done.returncode, done.stdout, done.stderr) == (CODES[number], b"cleaned up\n", b"")
+
+
+@pytest.mark.parametrize("number", CODES)
+def test_a_signal_that_was_ignored_before_stays_ignored(number: signal.Signals):
+    """As `nohup` wants it, and a shell for what it runs in the background."""
+    done = itself(f"signal.signal(SIGNALS, signal.SIG_IGN)\n{BEFORE}", number)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -1,13 +1,12 @@
 """Where commands write, and what never gets there."""
 
 import io
-import os
-import stat
-from pathlib import Path
+import json
+import math
 
 import pytest
 
-from lambdagent.cli.output import Output, ReaderGoneError, write_file
+from lambdagent.cli.output import Output, ReaderGoneError, json_text
 from lambdagent.errors import UsageError
 
 
@@ -85,27 +84,9 @@ def test_errors_that_nobody_can_be_told_are_dropped(error: OSError):
     Output(io.StringIO(), Broken(error)).error("x")
 
 
-def test_write_file_replaces_the_whole_file(tmp_path: Path):
-    path = tmp_path / "answer.txt"
-    path.write_text("a longer text than the new one")
-    write_file(path, "β\ud800\n")
-    assert path.read_bytes() == "β?\n".encode()
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_write_file_leaves_no_rest_behind_when_it_fails(tmp_path: Path):
-    with pytest.raises(OSError, match="directory"):
-        write_file(tmp_path / "nowhere" / "answer.txt", "x")
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_write_file_writes_into_a_pipe(tmp_path: Path):
-    path = tmp_path / "pipe"
-    os.mkfifo(path)
-    reader = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-    try:
-        write_file(path, "x\n")
-        assert os.read(reader, 100) == b"x\n"
-    finally:
-        os.close(reader)
-    assert stat.S_ISFIFO(path.stat().st_mode)
+def test_json_has_no_numbers_that_json_does_not_have():
+    value = {"a": [math.nan, (math.inf, -math.inf)], "b": 1.5, "c": None, "β": True}
+    expected = {"a": ["NaN", ["Infinity", "-Infinity"]], "b": 1.5, "c": None, "β": True}
+    text = json_text(value)
+    assert json.loads(text) == expected
+    assert "β" in text

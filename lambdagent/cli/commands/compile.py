@@ -1,10 +1,9 @@
 """``lambdagent compile FILE``."""
 
-import json
 from argparse import ArgumentParser, Namespace
 
 from lambdagent.api import compiling
-from lambdagent.cli.output import Output
+from lambdagent.cli.output import Output, json_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,7 +22,7 @@ def run(arguments: Namespace, out: Output) -> int:
     compiled = compiling.compile_file(arguments.file)
     match arguments.format:
         case "json":
-            out.answer(json.dumps(compiled.to_json(), ensure_ascii=False, indent=2))
+            out.answer(json_text(compiled.to_json()))
         case "python":
             out.answer(compiled.to_python().rstrip("\n"))
         case _:

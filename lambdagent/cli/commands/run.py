@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
@@ -10,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lambdagent.api import compiling, running
-from lambdagent.cli.output import Output, write_file
+from lambdagent.cli.files import check_places, fill_file, write_file
+from lambdagent.cli.output import Output, json_text
 from lambdagent.errors import ConfigError, NoSuchFileError, RunError, UsageError, finding
 from lambdagent.ir.surface import Tool
 from lambdagent.trace.macro import TraceRecord
@@ -28,6 +28,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--input", dest="input_file", metavar="FILE", help="read the input from a file")
     add("--trace", action="store_true", help="print the β-trace on standard error")
     add("--trace-file", metavar="FILE", help="write the trace as JSON")
+    add(
+        "--record", metavar="FILE", help="write what the models said, for `script: {recording: …}`"
+    )
     add("--max-steps", type=_whole, metavar="N", help="bound of every ReAct loop")
     add("--temperature", type=_temperature, metavar="T", help="temperature of every agent")
     add("--timeout", type=_seconds, metavar="S", help="longest time for the run, in seconds")
@@ -71,34 +74,46 @@ def run(arguments: Namespace, out: Output) -> int:
         memory_store=_once("memories", arguments.env) or None,
     ).program
     value = _input(arguments)
-    for path in (arguments.output, _trace_file(arguments)):
-        _check_writable(path)
     report = _Report(arguments, out, live=arguments.verbose or program.shows_steps)
+    check_places(report.places)
     with running.Session(program) as session:
         try:
             result = session.run(value, timeout_s=arguments.timeout, watch=report.watch)
         except RunError as error:
             report.failed(error)
             raise
+        finally:
+            report.record(session)
     report.finished(result)
-    text = _json(running.to_json(result)) if arguments.format == "json" else result.text
+    text = json_text(running.to_json(result)) if arguments.format == "json" else result.text
     if arguments.output:
-        _write(arguments.output, f"{text}\n")
+        _writing(arguments.output, lambda path: write_file(path, f"{text}\n"))
     else:
         out.answer(text)
-    report.save(running.to_json(result))
-    return 0
+    return 0 if report.complete else UsageError.exit_code
 
 
 class _Report:
-    """What is told about a run besides its answer."""
+    """What is told about a run besides its answer.
+
+    Attributes:
+        places: Files that are written, by the options that ask for them.
+        complete: Whether all files could be written so far.
+    """
 
     def __init__(self, arguments: Namespace, out: Output, *, live: bool) -> None:
         self._out = out
         self._live = live and not out.quiet
         asked = os.environ.get("LAMBDAGENT_TRACE", "").strip().casefold() not in _FALSE
         self._trace = arguments.trace or (asked and not out.quiet)
-        self._file = _trace_file(arguments)
+        self._file = arguments.trace_file or os.environ.get("LAMBDAGENT_TRACE_FILE") or None
+        self._recording = arguments.record
+        self.places: dict[str, str | None] = {
+            "--output": arguments.output,
+            "--trace-file": self._file,
+            "--record": self._recording,
+        }
+        self.complete = True
         self.watch = self._watch if self._live else None
 
     def _watch(self, record: TraceRecord) -> None:
@@ -109,53 +124,40 @@ class _Report:
         if self._trace and not self._live:
             for record in error.trace:
                 self._out.error(render_record(record))
-        trace = [record.to_json() for record in error.trace]
-        try:
-            self.save({"error": str(error), "trace": trace})
-        except UsageError as unwritable:  # the run's own error is told by whoever raised it
-            self._out.error(str(unwritable))
+        if self._file:
+            trace = [record.to_json() for record in error.trace]
+            self._save(self._file, {"error": str(error), "trace": trace})
 
     def finished(self, result: running.Result) -> None:
-        """Show the trace, or the totals alone."""
+        """Keep the trace, then show it, or the totals alone."""
+        if self._file:
+            self._save(self._file, running.to_json(result))
         if self._trace and not self._live:
             self._out.error(render(result.trace, result.elapsed_s))
         else:
             self._out.note(render_total(result.trace, result.elapsed_s))
 
-    def save(self, data: object) -> None:
-        """Write `data` to the trace file, if one is asked for."""
-        if self._file:
-            _write(self._file, _json(data) + "\n")
+    def record(self, session: running.Session) -> None:
+        """Keep what the models said, however the run ended."""
+        if self._recording:
+            self._keep(self._recording, lambda path: fill_file(path, session.record, private=True))
+
+    def _save(self, path: str, data: object) -> None:
+        text = f"{json_text(data)}\n"
+        self._keep(path, lambda place: write_file(place, text, private=True))
+
+    def _keep(self, path: str, write: Callable[[Path], None]) -> None:
+        """Write a file; where that fails say so, and go on: the answer is still to be given."""
+        try:
+            _writing(path, write)
+        except UsageError as error:
+            self.complete = False
+            self._out.error(str(error))
 
 
-def _trace_file(arguments: Namespace) -> str | None:
-    return arguments.trace_file or os.environ.get("LAMBDAGENT_TRACE_FILE") or None
-
-
-def _check_writable(path: str | None) -> None:
-    """Refuse a place for results before the run, not after it is paid for.
-
-    Raises:
-        UsageError: Nothing can be written to `path`.
-    """
-    if path is None:
-        return
-    target = Path(path)
-    if target.is_dir():
-        raise UsageError(finding("U002", path=path, reason="it is a directory"))
-    if not os.access(target if target.exists() else target.parent, os.W_OK):
-        exists = target.parent.is_dir()
-        reason = "Permission denied" if exists else "there is no such directory"
-        raise UsageError(finding("U002", path=path, reason=reason))
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def _write(path: str, text: str) -> None:
+def _writing(path: str, write: Callable[[Path], None]) -> None:
     try:
-        write_file(Path(path), text)
+        write(Path(path))
     except OSError as error:
         raise UsageError(
             finding("U002", path=path, reason=error.strerror or str(error))

@@ -20,8 +20,8 @@ from lambdagent.effects.llm.scripted import Scripted
 from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Provider
 from lambdagent.errors import EffectError, finding
-from lambdagent.ir.url import shown_url
 from lambdagent.ir.surface import Model
+from lambdagent.ir.url import shown_url
 
 
 @attrs.frozen

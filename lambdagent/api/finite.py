@@ -1,0 +1,27 @@
+"""Python values → values that JSON has. It loads nothing, so that every command may use it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+def finite(value: Any) -> Any:
+    """Return `value` with NaN and the infinities, which JSON does not have, as texts.
+
+    >>> finite([float("nan"), (float("-inf"), 1.5)])
+    ['NaN', ['-Infinity', 1.5]]
+    """
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return _name(value)
+    return value
+
+
+def _name(number: float) -> str:
+    if math.isnan(number):
+        return "NaN"
+    return "Infinity" if number > 0 else "-Infinity"

@@ -1,0 +1,136 @@
+"""Files that results go to: bad places are refused before the run, others are filled whole."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import stat
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lambdagent.errors import UsageError, finding
+
+# Our own open files by name: what was written to them stays, such as after ``>> log``.
+_DESCRIPTOR = re.compile(r"/dev/std(out|err)|(/dev|/proc/(self|\d+))/fd/\d+")
+# Why a file may be written but not replaced: by its folder, or as something is mounted on it.
+_IN_PLACE = {errno.EACCES, errno.EBUSY, errno.EEXIST, errno.EPERM, errno.EROFS, errno.EXDEV}
+_PUBLIC, _PRIVATE = 0o666, 0o600
+
+
+def check_places(places: Mapping[str, str | None]) -> None:
+    """Refuse places for results before the run, not after it is paid for.
+
+    Args:
+        places: Paths by the options that name them; None is no place.
+
+    Raises:
+        UsageError: Nothing can be written to one of them, or two are the same file.
+    """
+    taken: dict[object, str] = {}
+    for option, path in places.items():
+        if path is None:
+            continue
+        reason = _obstacle(Path(path))
+        if reason is not None:
+            raise UsageError(finding("U002", path=path, reason=reason))
+        other = taken.setdefault(_identity(Path(path)) or option, option)
+        if other != option:
+            raise UsageError(finding("U006", first=other, second=option, path=path))
+
+
+def _obstacle(path: Path) -> str | None:
+    """Return why nothing can be written to `path`, None if it can."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        folder = _target(path).parent
+        if not folder.is_dir():
+            return "there is no such directory"
+        return None if os.access(folder, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
+    except OSError as error:
+        return error.strerror or str(error)
+    if stat.S_ISDIR(mode):
+        return "it is a directory"
+    return None if os.access(path, os.W_OK) else os.strerror(errno.EACCES)
+
+
+def _identity(path: Path) -> object:
+    """Return what is equal for two names of one file, None for a device or a pipe."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return _target(path)
+    return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
+
+
+def _target(path: Path) -> Path:
+    """Return the file that a link points to, not the link."""
+    return Path(os.path.realpath(path))
+
+
+def write_file(path: Path, text: str, *, private: bool = False) -> None:
+    """Let `text` be all that is in the file at `path`; see `fill_file`.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    if _DESCRIPTOR.fullmatch(str(path)):
+        with path.open("a", encoding="utf-8", errors="replace") as stream:
+            stream.write(text)
+    else:
+        fill_file(path, lambda place: _write(place, text), private=private)
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8", errors="replace")
+
+
+def fill_file(path: Path, fill: Callable[[Path], object], *, private: bool = False) -> None:
+    """Have `fill` write a file that takes the place of the one at `path`, whole or not at all.
+
+    It keeps the permissions of the file that was there. A device or a pipe is written to, and so
+    is a file that is not ours alone or that may not be replaced.
+
+    Args:
+        path: The file, or a link to it.
+        fill: Writes to the path that it gets.
+        private: Nobody else may read it, if it was not there before.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    try:
+        before = path.stat()
+    except FileNotFoundError:
+        before = None
+    if before is not None and not stat.S_ISREG(before.st_mode):
+        fill(path)  # under its own name: what a link to a pipe points to is no path
+        return
+    path = _target(path)
+    mode = _PRIVATE if private else _PUBLIC
+    if before is None or (before.st_nlink == 1 and before.st_uid == os.geteuid()):
+        try:
+            _replace(path, fill, before, mode)
+        except OSError as error:
+            if error.errno not in _IN_PLACE:
+                raise
+        else:
+            return
+    if before is None:
+        path.touch(mode)
+    fill(path)
+
+
+def _replace(
+    path: Path, fill: Callable[[Path], object], before: os.stat_result | None, mode: int
+) -> None:
+    temporary = path.with_name(f".{os.getpid()}.tmp")  # short, however long the name of the file
+    os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    try:
+        fill(temporary)
+        if before is not None:
+            temporary.chmod(stat.S_IMODE(before.st_mode))
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
