@@ -48,7 +48,9 @@ class ShellTool:
         self.command = command
         self.timeout_s = timeout_s
         self._takes_input = not script.has_holes
-        self._script = script.safe if self._takes_input else f"{VARIABLE}=$1; {script.safe}"
+        # With `shift`, so that `$1` and `$@` of the user's are not the input.
+        stored = "" if self._takes_input else f"{VARIABLE}=$1; shift; "
+        self._script = stored + script.safe
 
     def call(self, invocation: ToolInvocation) -> str:
         """Return what the command printed.

@@ -10,13 +10,14 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import selectors
 import signal
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import IO
 
 import attrs
@@ -26,6 +27,11 @@ from lambdagent.effects.protocol import Cancellation
 _GRACE_S = 0.5  # from SIGTERM to SIGKILL
 _TICK_S = 0.02  # how often the end is looked for where the system cannot tell
 _CHUNK_BYTES = 65_536
+_WAIT_S = 3600.0  # the longest single wait; the system takes no more than 24 days
+_SECRET = re.compile(
+    r"(?:^|_|API)KEYS?(?:_ID)?$|(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL)S?$",
+    re.IGNORECASE,
+)
 
 # Note [Nobody outlives us]
 #
@@ -33,15 +39,28 @@ _CHUNK_BYTES = 65_536
 # its polite end; nobody else would kill that one. So the leaders of all groups that run are known,
 # and the exit waits for those that are just being started. A fork of us has no groups.
 _EXIT_S = 5.0
-_starting = threading.Lock()
-_running: set[int] = set()
-os.register_at_fork(after_in_child=_running.clear)
+
+
+class _Groups:
+    """The leaders of the groups that run, and who holds `starting` is about to add one."""
+
+    def __init__(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        self.starting = threading.Lock()
+        self.leaders: set[int] = set()
+
+
+_groups = _Groups()
+if hasattr(os, "register_at_fork"):  # a lock held by a thread that the child has not stays locked
+    os.register_at_fork(after_in_child=_groups.reset)
 
 
 @atexit.register
 def _kill_running() -> None:
-    if _starting.acquire(timeout=_EXIT_S):  # and never released: nothing starts from here on
-        for leader in list(_running):
+    if _groups.starting.acquire(timeout=_EXIT_S):  # never released: nothing starts from here on
+        for leader in list(_groups.leaders):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(leader, signal.SIGKILL)
 
@@ -79,6 +98,11 @@ class Outcome:
     timed_out: bool
 
 
+def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return `environment` without the variables whose names say that they hold a secret."""
+    return {name: each for name, each in environment.items() if not _SECRET.search(name)}
+
+
 def run_group(
     arguments: Sequence[str | bytes],
     given: bytes | None,
@@ -101,15 +125,16 @@ def run_group(
         ValueError: An argument holds a null character.
     """
     deadline = time.monotonic() + limit_s
-    with _starting:  # see Note [Nobody outlives us]
+    with _groups.starting:  # see Note [Nobody outlives us]
         process = subprocess.Popen(  # noqa: S603 - running the user's command is the purpose
             arguments,
             stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            env=without_secrets(os.environ),
         )
-        _running.add(process.pid)
+        _groups.leaders.add(process.pid)
     with _Watch(process, given or b"", keep_bytes, stop) as watch:
         status = watch.until(deadline)
         if status is None:
@@ -157,7 +182,7 @@ class _Watch:
         self._forget()
         if self._process.poll() is None:  # an interrupted wait, such as Ctrl-C
             self.kill()
-        _running.discard(self._process.pid)
+        _groups.leaders.discard(self._process.pid)
         self._selector.close()
         if self._pidfd is not None:
             os.close(self._pidfd)
@@ -178,7 +203,7 @@ class _Watch:
             left_s = deadline - time.monotonic()
             if left_s <= 0:
                 return None
-            self._move(left_s if self._pidfd is not None else min(left_s, _TICK_S))
+            self._move(min(left_s, _TICK_S if self._pidfd is None else _WAIT_S))
         return None
 
     def kill(self) -> None:

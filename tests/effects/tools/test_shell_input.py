@@ -1,0 +1,418 @@
+import pytest
+
+from lambdagent.effects.tools.shell import ShellTool
+from lambdagent.errors import EffectError
+
+
+def refused(command: str) -> str:
+    with pytest.raises(EffectError) as caught:
+        ShellTool("tool", command)
+    assert caught.value.diagnostic.code == "E006"
+    assert caught.value.diagnostic.fix
+    return caught.value.diagnostic.what
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo `grep {} file`",
+        "echo ${x:-{}}",
+        "echo $(( {} + 1 ))",
+        "cat <<END\n{}\nEND",
+        "cat <<{}\nEND",
+        "sh -c 'grep {} file'",
+        'bash -lc "grep {} file"',
+        "sudo sh -c 'grep {} file'",
+        "eval grep {}",
+        "{} --version",
+        "sudo -u me {}",
+        "sh {}",
+        "xargs {}",
+        "env -S 'grep {} file'",
+        "ssh host 'grep {} file'",
+        "awk '/{}/ {print}' file",
+        "sed -e 's/{}/x/' file",
+        "python3 -c 'print({})'",
+        "perl -ne 1 -e 'print {}'",
+        "find . -exec sh -c 'echo {}' ';'",
+        "echo $'{}'",
+        "echo \"it's $'\" $'{}'",
+        "(( {} ))",
+        "[[ {} -eq 1 ]]",
+        "let x={}",
+        "unset {}",
+        "export {}=1",
+        "trap {} EXIT",
+        ". {}",
+        "x[{}]=1 true",
+    ],
+)
+def test_a_place_where_the_input_would_be_code_is_refused(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "bash -euo pipefail -c 'grep {} f'",
+        "bash -o pipefail -c 'grep {} f'",
+        "bash -O extglob -c 'grep {} f'",
+        "bash --rcfile F -c 'grep {} f'",
+        "bash --init-file F -c 'grep {} f'",
+        "sh -c -- 'echo {}'",
+        "sh -c -e 'echo {}'",
+        "rbash -c 'echo {}'",
+        "docker exec c sh -c 'echo {}'",
+        "docker exec c {}",
+        "kubectl exec p -- sh -c 'echo {}'",
+        "runuser -u me -- sh -c 'echo {}'",
+        "nsenter -t 1 sh -c 'echo {}'",
+        "setpriv --reuid 1 sh -c 'echo {}'",
+        "script -qc 'echo {}' /dev/null",
+        "awk -F , '$1==\"{}\"' f",
+        "awk -v n=1 '/{}/' f",
+        "awk {} f",
+        "awk -f x.awk {}",
+        "perl -ne 'print if /{}/' f",
+        "perl -pe 's/{}/x/' f",
+        "perl -ne 'print' {}",
+        "perl -e 'print 1' {}",
+        "python3 -Ic 'print(\"{}\")'",
+        "python3 -c'print(\"{}\")'",
+        "python3.11 -c {}",
+        "/usr/bin/python3 -c {}",
+        "python3 {}",
+        "python3 -m {}",
+        "python3 -X dev -c 'print(\"{}\")'",
+        "python3 --x y.py {}",
+        "sed -n -e'/{}/p' f",
+        "sed -n '/{}/p' f",
+        "sed -n 5p {}",
+        "sed {} f",
+        "su root -c {}",
+        "su -c {} root",
+        "flock l -c {}",
+        "env -S {}",
+        "env {} ls",
+        "watch echo {}",
+        "ssh host echo {}",
+        "sqlite3 :memory: {}",
+        "psql -c {}",
+        "timeout 5 sh -c {}",
+        "timeout --signal KILL 5 sh -c {}",
+        "sudo -u me bash -o pipefail -c 'echo {}'",
+        "nohup python3 -c {}",
+        "sh < {}",
+        "bash <(echo {})",
+        ". <(echo {})",
+        "busybox sh -c 'echo {}'",
+        "busybox awk {} f",
+        "coproc sh -c 'echo {}'",
+        "exec sh -c 'echo {}'",
+        "command eval {}",
+        "node -e {}",
+        "node --eval {}",
+        "node --eval={}",
+        "ruby -e {}",
+        "php -r {}",
+        "lua -e {}",
+        "jq '.{}' f",
+        "jq {} f",
+        "jq --arg q x {} f",
+        'echo "$(python3 -c {})"',
+        "cat <(python3 -c {})",
+        "(python3 -c {})",
+        "if true; then python3 -c {}; fi",
+        "time -p sh -c {}",
+        "function f { sh -c {}; }; f",
+        "$SHELL -c {}",
+        '"$SHELL" {}',
+        "$(which sh) -c {}",
+        "uv run python -c {}",
+        "gawk --source={} f",
+        "gawk -i inplace {} f",
+        "sed -ne {} f",
+        "node -r x {}",
+        "perl -i.bak -pe {}",
+        "fish -C {} x.fish",
+        "taskset -c 1 sh -c {}",
+        "timeout -s KILL 5 sh -c {}",
+    ],
+)
+def test_near_a_program_that_runs_its_words_the_input_is_refused(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "printf %s {} | python3",
+        "printf %s {} | python3 -",
+        "printf %s {} | perl",
+        "printf %s {} | sudo python3",
+        "printf %s {} | { cat; python3; }",
+        "python3 <<< {}",
+        "printf %s {} | sqlite3 x.db",
+        "echo {} | sed -f - f",
+        "python3 < {}",
+        "python3 < <(echo {})",
+        "echo {} > >(python3)",
+        "echo {} | tee >(sh)",
+        "python3 <(echo {})",
+        "python3 <<END\n$lambdagent_input\nEND {}",
+        "awk -f <(echo {}) f",
+    ],
+)
+def test_the_input_is_no_program_that_an_interpreter_reads(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "xargs -I% sh -c 'echo %'",
+        "xargs -I % sh -c 'echo %'",
+        "xargs --replace=% sh -c 'echo %'",
+        "xargs sh -c",
+        "xargs sh",
+        "xargs python3 -c",
+        "xargs sudo",
+        "xargs sh -c 'eval \"$1\"' sh",
+        "parallel",
+        "xargs awk",
+        "echo {} | xargs sh -c",
+        "echo {} | xargs -I% sh -c %",
+    ],
+)
+def test_what_xargs_reads_is_no_code(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'x={}; sh -c "echo $x"',
+        'x={}; eval "$x"',
+        "x={}; $x",
+        'x={}; y=$x; eval "$y"',
+        'x={}; awk "$x" f',
+        "x={} sh -c 'eval \"$x\"'",
+        "x={}; python3 <<END\n$x\nEND",
+        'f() { sh -c "$1"; }; f {}',
+        'f() { eval "$*"; }; f {}',
+        'set -- {}; eval "$1"',
+        'for x in {}; do eval "$x"; done',
+        'read x; eval "$x"',
+        "sh -c 'eval \"$1\"' sh {}",
+        "sh -c 'sh -c \"$1\"' sh {}",
+        "sh -c '$1' sh {}",
+        'sh -c "echo $lambdagent_input" {}',
+        'sh -c "echo $(printf %s {})"',
+        'sh -c "echo `printf %s {}`"',
+        "x={}; echo $((x))",
+        "x={}; echo $((1 + x))",
+        "x={}; [[ x -eq 1 ]]",
+        "x={}; let x",
+        "x={}; (( x ))",
+        "x={}; echo ${a[$x]}",
+        'sh -c "$(cat {})"',
+        "bash -c 'bash -c \"$0\"' {}",
+        "bash -c 'for a; do eval \"$a\"; done' x {}",
+        'f() { for a do eval "$a"; done; }; f {}',
+        'f() { x=$1; eval "$x"; }; f {}',
+        'f() { ssh h "$1"; }; f {}',
+        'x=$(echo {}); eval "$x"',
+        'x=`echo $y`; y={}; eval "$x"',
+        'printf -v x %s {}; eval "$x"',
+        'while read -r l; do eval "$l"; done <<< {}',
+        'mapfile a; eval "${a[0]}"',
+        'export x={}; eval "$x"',
+        'getopts a: o {}; eval "$OPTARG"',
+        'cat <<END; eval "$x"\n$(x={} true)\nEND',
+    ],
+)
+def test_the_input_is_followed_through_variables(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "PATH={} ls",
+        "BASH_ENV={} bash x.sh",
+        "LD_PRELOAD={} ls",
+        "GIT_SSH_COMMAND={} git fetch",
+        "env PAGER={} git log",
+    ],
+)
+def test_the_input_is_no_variable_that_programs_obey(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo $(case {} in x) echo y;; esac)",
+        'echo "$(case {} in x) echo {};; esac)"',
+        "echo $(case x in x) echo {};; esac)",
+    ],
+)
+def test_a_case_in_a_substitution_is_refused(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "sudo -s",
+        "su",
+        "ssh host",
+        "sh",
+        "bash -s",
+        "sh -s {}",
+    ],
+)
+def test_a_shell_does_not_run_the_standard_input(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git -c alias.z='!echo {}' z",
+        "git -c {} z",
+        "git bisect run {}",
+        "git rebase --exec={} x",
+        "mytool -e {}",
+        "mytool -xe {}",
+        "mytool -S{}",
+        "mytool --exec {}",
+        "mytool --exec={}",
+        "mytool sh -c {}",
+        "mytool sh {}",
+        "mytool 'sh -c {}'",
+        "tar --use-compress-program={} -xf x",
+        "tar -I {} -xf x",
+        "tar -cf x --checkpoint-action=exec={} y",
+        "find . -exec sh -c 'echo {}' ';'",
+        "find . -exec sh -c {} ';'",
+        "find . -name x -exec sed {} ';'",
+        "make {}",
+        "make X={}",
+        "vim -c {}",
+        "printf -v {} x",
+        "test -v {}",
+        "scp -o ProxyCommand={} a b",
+        "rsync -e {} a b",
+        "wget -e {} x",
+        "git config alias.x {}",
+        "zip -TT {} x",
+        "man -P {} x",
+    ],
+)
+def test_the_input_is_no_value_of_an_option_that_takes_code(command: str):
+    refused(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "grep {} f",
+        "grep -e {} f",
+        "grep -r -- {} src/",
+        "grep -c python {}",
+        'grep -rn "x {}" src',
+        'argv "{}" tail',
+        'curl -sS "https://x/?q={}"',
+        "curl -d {} https://x",
+        "sudo grep {} f",
+        "timeout 5 grep {} f",
+        "timeout --foreground 5 grep {} f",
+        "timeout --signal KILL 5 grep {} f",
+        "timeout 5 python3 x.py {}",
+        "sudo --user root python3 x.py {}",
+        "awk '{print $1}' {}",
+        "awk -F , '{print $1}' {}",
+        "awk -f x.awk -- {}",
+        "sed -n 5p -- {}",
+        "sed -e p -- {}",
+        "python3 x.py {}",
+        "python3 -u x.py --name {}",
+        "python3 -c 'import sys; print(sys.argv[1])' {}",
+        "python3 -m json.tool {}",
+        "node x.js {}",
+        "perl x.pl {}",
+        "ruby x.rb {}",
+        "jq . {}",
+        "jq -n --arg q {} '{q: $q}'",
+        "sh -c 'argv \"$1\"' sh {}",
+        "bash -euo pipefail -c 'argv \"$1\"' sh {}",
+        "bash -c 'grep -- \"$1\" f | head' sh {}",
+        "sh x.sh {}",
+        "q={} awk 'BEGIN {print ENVIRON[\"q\"]}'",
+        "q={} sh -c 'grep -- \"$q\" f'",
+        'x={}; argv "$x"',
+        'x={}; echo "${x:-none}" "${#x}"',
+        "export X={}; argv $X",
+        "printf %s {} | wc -c",
+        "printf %s {} | python3 -c 'import sys; print(len(sys.stdin.read()))'",
+        "printf %s {} | python3 x.py",
+        "printf %s {} | grep x",
+        "printf %s {} | awk '{print $1}'",
+        "printf %s {} | sed s/a/b/",
+        "printf %s {} | jq .",
+        "printf %s {} | perl -lane 'print $F[0]'",
+        "python3 -",
+        "python3",
+        "sqlite3 notes.db",
+        "find . -name {}",
+        "find . -name {} -exec cat '\\{\\}' ';'",
+        "find . -exec grep {} x ';'",
+        "git log --grep={}",
+        "git commit -m {}",
+        "git grep -n -- {}",
+        "git add -- {}",
+        "xargs wc -l",
+        "xargs -I% grep % f",
+        "xargs -n1 python3 x.py",
+        "xargs",
+        "uv run x.py {}",
+        "mytool --query {}",
+        "mytool --query={}",
+        "mytool -q {}",
+        "mytool -r -- {}",
+        "sh < script.sh",
+        "bash --version",
+        "docker ps --format json",
+        "docker build .",
+        "kubectl get pods",
+        "ssh host uptime",
+        "sudo systemctl restart x",
+        "case {} in a) echo {};; esac",
+        "while read line; do echo $line; done",
+        'for f in {}; do cat "$f"; done',
+        "env A=1 grep {} f",
+        "test -f {}",
+        "[ {} = x ]",
+        "cat {} | sort | uniq",
+        "wc -l {}",
+        "tail -n 5 {}",
+        "echo $((1 + 2)) {}",
+        "date -d {}",
+        "bc",
+        "git clone {} d",
+        "cargo run {}",
+        "npm test",
+        "make test",
+        "cat <<'END'\n$(rm -rf x)\nEND",
+        "cat <<END\nit's $'x \" fine\nEND",
+        "timeout 5 find . -name {}",
+        "echo {} | bc",
+        'printf "%s\\n" {} >> notes.txt',
+        "mkdir -p {} && cd {} && ls",
+        "gh issue view {}",
+        "node script.js {}",
+    ],
+)
+def test_ordinary_commands_stay_usable(command: str):
+    ShellTool("tool", command)
