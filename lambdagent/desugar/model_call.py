@@ -5,8 +5,6 @@ ConversationLam(s)   λx. let h = do conv.read:s () in let r = do llm:s ⟨h, x�
                          let _ = do conv.append:s ⟨x, r⟩ in r
 """
 
-from functools import lru_cache
-
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
 from lambdagent.ir.core import UNIT, App, Label, Lam, Lit, Prim, Term, Var
@@ -60,7 +58,7 @@ def _site(agent: surface.Lam, table: SiteTable, decoder: str | None, extra: Reco
         "agent": agent.name,
         "prompt": agent.prompt,
         "conversation": isinstance(agent, surface.ConversationLam),
-        "model": None if model is None else model_row(model),
+        "model": None if model is None else surface.model_row(model),
     }
     static.update(extra or {})
     return table.add(
@@ -70,20 +68,4 @@ def _site(agent: surface.Lam, table: SiteTable, decoder: str | None, extra: Reco
         decoder=decoder or agent.output_parser,
         timeout_s=None if model is None else model.timeout_s,
         binding=None if model is None else model.binding,
-    )
-
-
-@lru_cache(maxsize=64)
-def model_row(model: surface.Model) -> Data:
-    """Return the settings of `model` as data."""
-    return Record(
-        provider=model.provider,
-        name=model.name,
-        temperature=model.temperature,
-        max_tokens=model.max_tokens,
-        top_p=model.top_p,
-        stop_sequences=model.stop_sequences,
-        base_url=model.base_url,
-        timeout_s=model.timeout_s,
-        script=model.script,
     )

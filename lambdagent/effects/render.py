@@ -41,7 +41,7 @@ def model_of(static: Record) -> Model | None:
     if not isinstance(row, Record):
         return None
     settings: dict[str, Data] = dict(row)
-    return Model(**settings)  # type: ignore[arg-type]  # written by desugar.model_row
+    return Model(**settings)  # type: ignore[arg-type]  # written by surface.model_row
 
 
 def _system_texts(static: Record) -> list[str]:

@@ -10,6 +10,7 @@ Source: specification 3.2 and 14; semantics.md §8.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 import attrs
@@ -71,6 +72,22 @@ class Model:
     context_window: int = 200_000
     script: Record | None = None
     binding: str | None = attrs.field(default=None, eq=False)
+
+
+@lru_cache(maxsize=64)
+def model_row(model: Model) -> Data:
+    """Return the settings of `model` as data."""
+    return Record(
+        provider=model.provider,
+        name=model.name,
+        temperature=model.temperature,
+        max_tokens=model.max_tokens,
+        top_p=model.top_p,
+        stop_sequences=model.stop_sequences,
+        base_url=model.base_url,
+        timeout_s=model.timeout_s,
+        script=model.script,
+    )
 
 
 def _model(value: Model | str | None) -> Model | None:
