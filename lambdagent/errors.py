@@ -5,6 +5,7 @@
     │   ├── ConfigError                      it cannot be read as YAML
     │   ├── SchemaError                      a field is missing, unknown or of the wrong type
     │   ├── SemanticError                    the fields are well-formed, the agent is not
+    │   ├── LambdaSyntaxError                a λ text cannot be read, or is no program
     │   └── NoSuchFileError         exit 4
     ├── UsageError                  exit 2   the command line is at fault
     ├── RunError                    exit 1   the run is at fault
@@ -139,6 +140,98 @@ MESSAGES: dict[str, Text] = {
         "nothing in the file uses {what}",
         why="{why}",
         fix="{hint}",
+    ),
+    "P001": Text("{got} does not fit here: expected {expected}", fix="{hint}"),
+    "P002": Text("the character {got} has no meaning here", fix="{hint}"),
+    "P003": Text("the text ends too early: expected {expected}", fix="{hint}"),
+    "P004": Text("`{open}` is never closed", fix="write `{close}` where it ends"),
+    "P005": Text("`{close}` closes nothing", fix="remove it, or open it before"),
+    "P006": Text(
+        "`{close}` does not close `{open}` of line {line}",
+        fix="write `{wanted}`, or open `{close}` after it",
+    ),
+    "P007": Text(
+        "the `.` after the parameters is missing",
+        why="an abstraction is `λ`, its parameters, `.`, its body",
+        fix="write it as in `λx y. x y`",
+    ),
+    "P008": Text(
+        "the {what} is never closed",
+        why="it ends on the line on which it starts",
+        fix="write {close} at its end; a line break in it is written `\\n`",
+    ),
+    "P012": Text(
+        "{got} holds an escape that does not exist",
+        why="texts are written as in JSON",
+        fix="write a backslash as `\\\\`",
+    ),
+    "P013": Text(
+        "the number has more than {limit} digits",
+        fix="write it in hexadecimal, as in `0xff`",
+    ),
+    "P014": Text(
+        "the label `{label}` has two arms",
+        why="each label of a case has exactly one branch",
+        fix="remove one of them",
+    ),
+    "P015": Text("`{name}` does not take this index", fix="write {form}"),
+    "P016": Text(
+        "`church` wants one whole number from 0 to {limit}",
+        fix="write it as in `church[3]`; a bare number is a native one",
+    ),
+    "P017": Text("the key `{key}` appears twice", fix="remove one of them"),
+    "P018": Text(
+        "`{name}` is a word of the language and cannot be bound",
+        fix="choose another name, or put it in back-quotes: `` `{name}` ``",
+    ),
+    "P019": Text("`{name}` is a word of the language and stands for no term", fix="{fix}"),
+    "P020": Text(
+        "`{name}` is defined twice",
+        why="the first definition stands at line {first}",
+        fix="rename one of them",
+    ),
+    "P021": Text(
+        "`{name}` is used in its own definition",
+        why="definitions are unfolded, so this one would never end",
+        fix="use Y[n], which bounds the rounds: `{name} = Y[20] (λself x. … self …) (λx. x);`",
+    ),
+    "P022": Text(
+        "`{name}` is defined only below, at line {line}",
+        why="a definition sees those above it; recursion is written with Y[n]",
+        fix="move its definition up",
+    ),
+    "P023": Text("`{name}` is not defined", fix="{hint}"),
+    "P024": Text(
+        "`{label}` marks no application",
+        why="an event is an application, which has at most one mark",
+        fix="put the application in parentheses, as in `@llm.think (f x)`",
+    ),
+    "P025": Text("the site `{name}` has two rows", fix="remove one of them"),
+    "P026": Text(
+        "nothing says what the site `{name}` is",
+        fix="add `where {{ {site} = {{…}} }}` after the term",
+    ),
+    "P027": Text("`{field}` of the site `{name}` must be {expected}, got {actual}"),
+    "P028": Text(
+        "`{field}` of the site `{name}` is missing", why="it is {expected}", fix="{hint}"
+    ),
+    "P029": Text("the site `{name}` has no `{key}`", why="it has {known}", fix="{hint}"),
+    "P030": Text(
+        "there is no term to run",
+        why="the file holds definitions only",
+        fix="write the term after the last `;`",
+    ),
+    "P031": Text(
+        "a variable is bound nowhere",
+        why="a program is a closed term; `^0` is the variable of the innermost binder",
+        fix="count the binders around it",
+    ),
+    "P032": Text("the file is no program in JSON: {reason}", fix="{hint}"),
+    "P033": Text("{what} is not possible with a core program", why="{why}", fix="{hint}"),
+    "P035": Text("`{field}` of the site `{name}` is no valid expression: {reason}"),
+    "P034": Text(
+        "the kind `{kind}` of the site `{name}` does not exist",
+        why="the kinds are {known}",
     ),
     "R001": Text("{message}", why="site `{site}`"),
     "R002": Text(
@@ -325,6 +418,10 @@ class SemanticError(CompileError):
         return self.diagnostic.code
 
 
+class LambdaSyntaxError(CompileError):
+    """A λ text cannot be read, or what it says is no program."""
+
+
 class NoSuchFileError(CompileError):
     """There is no such file."""
 
@@ -379,6 +476,8 @@ def compile_error(diagnostics: Sequence[Diagnostic], source: Source | None = Non
         kind = ConfigError
     elif code.startswith("S1"):
         kind = SchemaError
+    elif code.startswith("P"):
+        kind = LambdaSyntaxError
     else:
         kind = SemanticError
     return kind(diagnostics, source)
