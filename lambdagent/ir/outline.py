@@ -20,7 +20,7 @@ _Parts: TypeAlias = list[Any]
 
 _SUBSCRIPTS = str.maketrans("0123456789-", "₀₁₂₃₄₅₆₇₈₉₋")
 _UNREADABLE = 10**15
-_SHORTENED = "# prompts shortened\n"
+_SHORTENED = "# an outline, prompts and settings shortened; --format formal prints all\n"
 
 
 def describe(root: surface.Term, program_name: str) -> str:
@@ -44,11 +44,10 @@ def human(root: surface.Term, *, prompt_limit: int = 40) -> str:
 
     Args:
         root: Any agent.
-        prompt_limit: Longer prompts are cut; then the first line of the result says so.
+        prompt_limit: Longer prompts are cut. Settings of models and tools are not shown either,
+            so the text does not read back; its first line says so.
     """
-    style = _Human(prompt_limit)
-    text = laid_out(_expanded(style, root)) + "\n"
-    return _SHORTENED + text if style.shortened else text
+    return _SHORTENED + laid_out(_expanded(_Human(prompt_limit), root)) + "\n"
 
 
 def to_json(root: surface.Term, program: Program) -> dict[str, Any]:
@@ -255,7 +254,6 @@ class _Human(_Outline):
 
     def __init__(self, prompt_limit: int) -> None:
         self.prompt_limit = max(prompt_limit, 0)
-        self.shortened = False
 
     def operand(self, term: surface.Term) -> _Parts:
         if isinstance(term, surface.Tool) and not _is_react(term):
@@ -265,7 +263,6 @@ class _Human(_Outline):
     def prompt(self, text: str) -> str:
         if len(text) <= self.prompt_limit:
             return quoted(text)
-        self.shortened = True
         return quoted(text[: self.prompt_limit] + "…")
 
     def lam(self, term: surface.Lam) -> _Parts:

@@ -21,14 +21,15 @@ Note [Where parentheses stand].
 # follows: at the end of brackets and of binders, as last argument, right of ``::``.
 
 import re
-from collections.abc import Callable
-from typing import TypeAlias
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import attrs
 
 from lambdagent.ir.core import App, Lam, Lit, MalformedPrimError, Prim, Term, Unit, Var, arity
 from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text
+from lambdagent.ir.layout import Mark, laid_out
 from lambdagent.ir.spelling import site_reference, spelled, variable_name
 from lambdagent.ir.walk import children, nodes
 
@@ -51,6 +52,7 @@ def print_term(
     limit: int | None = None,
     de_bruijn: bool = False,
     labels: bool = True,
+    lines: bool = False,
 ) -> str:
     """Return `term` as one line of text.
 
@@ -63,8 +65,9 @@ def print_term(
         limit: Most characters of the result; what is longer ends in ``…``.
         de_bruijn: Write ``^i`` for all variables.
         labels: Write the marks of macro events.
+        lines: Start a new line after ``in`` and for each arm of a case, and write ``Y₂₀``.
     """
-    printer = _Printer(_Style(ascii, de_bruijn, labels), _Usage(term))
+    printer = _Printer(_Style(ascii, de_bruijn, labels, lines), _Usage(term))
     return printer.run(term, limit)
 
 
@@ -73,6 +76,7 @@ class _Style:
     ascii: bool
     de_bruijn: bool
     labels: bool
+    lines: bool
 
 
 class _Usage:
@@ -145,7 +149,7 @@ class _Rest:
     end: str
 
 
-Piece: TypeAlias = str | _Hole | _Rest | _Bind | _Unbind | _Restore
+Piece: TypeAlias = str | Mark | _Hole | _Rest | _Bind | _Unbind | _Restore
 _Form: TypeAlias = tuple[int, int, Callable[[bool], list[Piece]]]
 
 
@@ -194,7 +198,7 @@ class _Printer:
         self.lists: dict[int, bool] = {}  # by identity: whether it is a list up to nil
 
     def run(self, root: Term, limit: int | None) -> str:
-        out: list[str] = []
+        out: list[Any] = []
         length = 0
         self.stack.append(_Hole(root))
         while self.stack and (limit is None or length <= limit):
@@ -202,13 +206,16 @@ class _Printer:
             if isinstance(piece, str):
                 out.append(piece)
                 length += len(piece)
+            elif isinstance(piece, Mark):
+                if self.style.lines:
+                    out.append(piece)
             elif isinstance(piece, _Hole):
                 self.stack.extend(reversed(self.pieces(piece)))
             elif isinstance(piece, _Rest):
                 self.stack.extend(reversed(self.rest(piece)))
             else:
                 self.change_scope(piece)
-        text = "".join(out)
+        text = laid_out(out) if self.style.lines else "".join(out)
         if limit is None or len(text) <= limit:
             return text
         end = "..." if self.style.ascii else "…"
@@ -267,6 +274,8 @@ class _Printer:
                 params = labels
             case (name, ()) if name in _BARE:
                 return _BARE[name]
+        if self.style.lines and prim.name == "fix" and not ascii_only and _arity(prim) == 2:
+            return f"Y{data_text(params[0]).translate(_SUBSCRIPTS)}"
         name = "Y" if prim.name == "fix" else spelled(prim.name, ascii=ascii_only)
         return f"{name}{data_text(params, ascii=ascii_only)}"
 
@@ -302,7 +311,8 @@ class _Printer:
     def let(self, binder: Lam, value: Term) -> list[Piece]:
         name = self.fresh(binder)
         rest: list[Piece] = [_Bind(name), _Hole(binder.body), _Unbind(1)]
-        return [f"let {self.name(name)} = ", _Hole(value), " in ", *rest]
+        after: list[Piece] = [" in", Mark.LINE] if self.style.lines else [" in "]
+        return [f"let {self.name(name)} = ", _Hole(value), *after, *rest]
 
     def branches(self, condition: Term, then: Term, otherwise: Term) -> list[Piece]:
         pieces: list[Piece] = ["if ", _Hole(condition)]
@@ -411,12 +421,19 @@ class _Printer:
         labels = head.params[0]
         assert isinstance(labels, tuple)
         ascii_only = self.style.ascii
-        pieces: list[Piece] = ["case ", _Hole(args[0]), " of {"]
+        start, between, end = _ARM_LINES if self.style.lines else _ARMS
+        pieces: list[Piece] = ["case ", _Hole(args[0]), " of {", *start]
         for number, label in enumerate(labels):
             shown = "_" if label == "_" else data_text(label, ascii=ascii_only)
             arrow = "=>" if ascii_only else "⇒"
-            pieces += [f"{', ' if number else ''}{shown} {arrow} ", _Hole(args[1 + number])]
-        return _APPLY, 1 + len(labels), lambda _tail: [*pieces, "}"]
+            pieces += [*(between if number else ()), f"{shown} {arrow} ", _Hole(args[1 + number])]
+        return _APPLY, 1 + len(labels), lambda _tail: [*pieces, *end, "}"]
+
+
+# What stands before the first arm of a case, between two arms, and after the last.
+_Layout: TypeAlias = tuple[Sequence[Piece], Sequence[Piece], Sequence[Piece]]
+_ARMS: _Layout = ((), (", ",), ())
+_ARM_LINES: _Layout = ((Mark.INDENT, Mark.LINE), (",", Mark.LINE), (Mark.DEDENT, Mark.LINE))
 
 
 def _arity(prim: Prim) -> float:
@@ -432,7 +449,9 @@ def _fitted(own: int, hole: _Hole, build: Callable[[bool], list[Piece]]) -> list
         bare = hole.tail and hole.level in {_TERM, _CONS, _LAST}
     else:
         bare = own >= hole.level
-    return build(hole.tail) if bare else ["(", *build(True), ")"]  # noqa: FBT003
+    if bare:
+        return build(hole.tail)
+    return ["(", Mark.INDENT, *build(True), Mark.DEDENT, ")"]  # noqa: FBT003
 
 
 _FORMS: dict[str, Callable[[_Printer, Prim, list[Term]], _Form]] = {

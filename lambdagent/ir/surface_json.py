@@ -36,17 +36,23 @@ def program_json(
     is shown by `shown_url`. Deterministic.
     """
     nested, parts = surface_json(root)
-    sites = [_told(site_row(program.sites[name])) for name in sorted(program.sites)]
     found = {
         "name": program.name,
         "type": type(root).__name__,
         "surface": nested,
         "constructs": dict(counts),
-        "core": [_told(row) for row in encode_term(program.term)],
-        "sites": sites,
-        "digest": program.digest(),
+        **core_json(program),
     }
     return {**found, "parts": parts} if parts else found
+
+
+def core_json(program: Program) -> dict[str, Any]:
+    """Return rows and sites of `program`, and its digest; secrets are hidden."""
+    return {
+        "core": [_told(row) for row in encode_term(program.term)],
+        "sites": [_told(site_row(program.sites[name])) for name in sorted(program.sites)],
+        "digest": program.digest(),
+    }
 
 
 def surface_json(root: surface.Term) -> tuple[Any, list[Any]]:

@@ -13,6 +13,7 @@ from tests.ir.surface_terms import AGENTS, CHAIN, REACT, SAMPLES, deep, react
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "outline"
 LAM = surface.Lam("w")
+FIRST_LINE = "# an outline, prompts and settings shortened; --format formal prints all\n"
 
 
 def program(term: surface.Term) -> Program:
@@ -46,15 +47,14 @@ Base case: terminate = λx.x
     )
 
 
-def test_short_prompts_are_whole_and_nothing_says_otherwise():
-    assert outline.human(surface.Lam("w", "Write.", "qwen3-max")) == (
-        'λx. LLM_{qwen3-max, "Write."}(x)\n'
-    )
+def test_short_prompts_are_whole():
+    text = outline.human(surface.Lam("w", "Write.", "qwen3-max"))
+    assert text == FIRST_LINE + 'λx. LLM_{qwen3-max, "Write."}(x)\n'
 
 
 def test_long_prompts_are_cut_and_the_first_line_says_so():
     text = outline.human(surface.Lam("w", "Write. " * 9), prompt_limit=6)
-    assert text == '# prompts shortened\nλx. LLM_{"Write.…"}(x)\n'
+    assert text == FIRST_LINE + 'λx. LLM_{"Write.…"}(x)\n'
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_json_knows_no_registry_keys():
 
 def test_an_unknown_term_is_described_by_its_class():
     assert outline.describe(surface.Term(), "a").startswith("a =\n  Term\n")
-    assert outline.human(surface.Term()) == "Term\n"
+    assert outline.human(surface.Term()) == f"{FIRST_LINE}Term\n"
 
 
 @pytest.mark.slow

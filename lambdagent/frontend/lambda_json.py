@@ -1,0 +1,68 @@
+"""A program in JSON → program: the term table and the site rows that `program_json` writes."""
+
+from __future__ import annotations
+
+import json
+from typing import NoReturn
+
+from lambdagent.errors import Diagnostic, LambdaSyntaxError, finding
+from lambdagent.frontend.lambda_sites import WrongSiteError, site_of_row
+from lambdagent.ir.codec import MalformedRowsError, decode_term
+from lambdagent.ir.data import Data, NotDataError, Record, freeze
+from lambdagent.ir.program import Program
+from lambdagent.ir.program_text import FORMAT, FORMAT_KEY
+from lambdagent.ir.sites import Site
+from lambdagent.ir.walk import free_reach, site_names
+from lambdagent.source import Source
+
+_HINT = "write one with `lambdagent lambda FILE --format json`"
+
+
+def parse_program_json(source: Source) -> Program:
+    """Return the program that `source` is in JSON.
+
+    Raises:
+        LambdaSyntaxError: It is none: no JSON, of another format, or damaged.
+    """
+    try:
+        data = freeze(json.loads(source.text))
+    except (ValueError, RecursionError, NotDataError) as error:
+        _refuse(source, str(error))
+    if not isinstance(data, Record) or data.get(FORMAT_KEY) != FORMAT:
+        _refuse(source, f'"{FORMAT_KEY}": {FORMAT} is missing')
+    core, rows, name = data.get("core"), data.get("sites"), data.get("name")
+    if not isinstance(core, tuple) or not isinstance(rows, tuple) or not isinstance(name, str):
+        _refuse(source, "`name`, `core` or `sites` is missing")
+    try:
+        term = decode_term(core)
+    except MalformedRowsError as error:
+        _refuse(source, str(error))
+    if free_reach(term):
+        raise LambdaSyntaxError(finding("P031"), source)
+    program = Program(term, _sites(rows, source), name)
+    for site in sorted(site_names(term) - {*program.sites}):
+        _refuse(source, f"no row describes the site `{site}`")
+    if data.get("digest", program.digest()) != program.digest():
+        _refuse(source, "its digest is that of another program")
+    return program
+
+
+def _sites(rows: tuple[Data, ...], source: Source) -> dict[str, Site]:
+    sites: dict[str, Site] = {}
+    findings: list[Diagnostic] = []
+    for row in rows:
+        name = row.get("name") if isinstance(row, Record) else None
+        if not isinstance(row, Record) or not isinstance(name, str) or name in sites:
+            _refuse(source, "a site has no name, or the name of another one")
+        try:
+            rest = {key: value for key, value in row.items() if key != "name"}
+            sites[name] = site_of_row(name, Record({"static": Record(), **rest}))
+        except WrongSiteError as error:
+            findings += error.findings
+    if findings:
+        raise LambdaSyntaxError(findings, source)
+    return sites
+
+
+def _refuse(source: Source, reason: str) -> NoReturn:
+    raise LambdaSyntaxError(finding("P032", reason=reason, hint=_HINT), source) from None

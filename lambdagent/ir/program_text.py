@@ -1,0 +1,100 @@
+"""Program → text that reads back as the same program, in the λ syntax or as JSON.
+
+The λ text is the term, and a ``where`` table with the exact row of each site. Nothing is cut.
+"""
+
+from collections.abc import Sequence
+
+from lambdagent.ir.codec import encode_term
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data_text import data_text, quoted
+from lambdagent.ir.layout import Mark, Piece, laid_out
+from lambdagent.ir.printer import print_term
+from lambdagent.ir.program import Program, site_row
+from lambdagent.ir.sites import Site
+from lambdagent.ir.spelling import site_reference, spelled
+
+FORMAT_KEY, FORMAT = "lambdagent-program", 1
+
+_USUAL = Record(decoder="raw", onError="raise", idempotent=True, timeout=None)
+
+
+def print_program(
+    program: Program,
+    *,
+    ascii: bool = False,  # noqa: A002 - the word for it
+    de_bruijn: bool = False,
+    lines: bool = False,
+) -> str:
+    """Return `program` as text that reads back to a program of equal digest.
+
+    Args:
+        program: Any program whose sites are as the kinds say.
+        ascii: Use nothing but ASCII.
+        de_bruijn: Write variables as ``^i``.
+        lines: Break the term into lines, for people.
+    """
+    term = print_term(program.term, ascii=ascii, de_bruijn=de_bruijn, lines=lines)
+    if not program.sites:
+        return f"{term}\n"
+    pieces: list[Piece] = ["where {", Mark.INDENT]
+    for name, site in program.sites.items():
+        pieces += [Mark.LINE, f"{site_reference(name, ascii=ascii)} = "]
+        pieces += [*_data_pieces(_row(site), ascii=ascii), ","]
+    pieces[-1:] = [Mark.DEDENT, Mark.LINE, "}"]
+    return f"{term}\n\n{laid_out(pieces)}\n"
+
+
+def program_json(program: Program) -> str:
+    """Return `program` as JSON: the rows of its term, and of its sites; one row a line."""
+    head = f'"{FORMAT_KEY}": {FORMAT},\n"name": {quoted(program.name)}'
+    core = _lines([*encode_term(program.term)])
+    sites = _lines([site_row(site) for site in program.sites.values()])
+    digest = quoted(program.digest())
+    return f'{{\n{head},\n"core": {core},\n"sites": {sites},\n"digest": {digest}\n}}\n'
+
+
+def _lines(rows: Sequence[Data]) -> str:
+    return "[\n" + ",\n".join(f"  {data_text(row)}" for row in rows) + "\n]" if rows else "[]"
+
+
+def _row(site: Site) -> Record:
+    """Return the attributes of `site` that its name does not tell and that are not usual."""
+    row = site_row(site)
+    assert isinstance(row, Record)
+    kind = {} if site.name.partition(":")[0] == site.kind else {"kind": site.kind}
+    unusual = {key: row[key] for key, usual in _USUAL.items() if row[key] != usual}
+    return Record({**kind, **unusual, "static": site.static})
+
+
+def _data_pieces(value: Data, *, ascii: bool) -> list[Piece]:  # noqa: A002
+    """Return the pieces of `value` as the ``where`` table writes it, on lines where it is long."""
+    pieces: list[Piece] = []
+    stack: list[tuple[Sequence[Piece], Data]] = [((), value)]
+    while stack:
+        before, item = stack.pop()
+        pieces += before
+        if item is _END:
+            continue
+        if isinstance(item, Record) and item:
+            names = [_key(key, ascii=ascii) for key in item]
+            opened, closed, parts = "{", "}", [*zip(names, item.values(), strict=True)]
+        elif isinstance(item, tuple) and item:
+            opened, closed, parts = "[", "]", [("", part) for part in item]
+        else:
+            pieces.append(data_text(item, ascii=ascii))
+            continue
+        pieces += [Mark.OPEN, opened, Mark.INDENT, Mark.BREAK]
+        stack.append(((Mark.DEDENT, Mark.BREAK, closed, Mark.CLOSE), _END))
+        for number in reversed(range(len(parts))):
+            name, part = parts[number]
+            stack.append(((",", Mark.SPACE, name) if number else (name,), part))
+    return pieces
+
+
+_END = Record()  # told apart by identity
+
+
+def _key(key: str, *, ascii: bool) -> str:  # noqa: A002
+    plain = spelled(key, ascii=ascii) == key
+    return f"{key if plain else quoted(key, ascii=ascii)}: "
