@@ -9,7 +9,7 @@ from importlib import import_module
 __version__ = "0.1.0"
 
 _HOMES = {
-    "api.compiling": ("build_agent", "compile_term", "from_config", "load_config"),
+    "api.compiling": ("build_agent", "compile_term", "from_config", "load_config", "load_program"),
     "api.running": ("Result", "Session", "arun", "call", "run"),
     "effects.handlers": ("MemoryStore",),
     "effects.llm.scripted": ("Scripted",),
@@ -19,6 +19,7 @@ _HOMES = {
         "ConfigError",
         "EffectError",
         "GuardError",
+        "LambdaSyntaxError",
         "LambdagentError",
         "RouteError",
         "RunError",

@@ -2,6 +2,7 @@ from lambdagent.api.compiling import build_agent as build_agent
 from lambdagent.api.compiling import compile_term as compile_term
 from lambdagent.api.compiling import from_config as from_config
 from lambdagent.api.compiling import load_config as load_config
+from lambdagent.api.compiling import load_program as load_program
 from lambdagent.api.running import Result as Result
 from lambdagent.api.running import Session as Session
 from lambdagent.api.running import arun as arun
@@ -15,6 +16,7 @@ from lambdagent.errors import ConfigError as ConfigError
 from lambdagent.errors import EffectError as EffectError
 from lambdagent.errors import GuardError as GuardError
 from lambdagent.errors import LambdagentError as LambdagentError
+from lambdagent.errors import LambdaSyntaxError as LambdaSyntaxError
 from lambdagent.errors import RouteError as RouteError
 from lambdagent.errors import RunError as RunError
 from lambdagent.errors import SchemaError as SchemaError

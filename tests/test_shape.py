@@ -15,7 +15,8 @@ PACKAGE = ROOT / "lambdagent"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SOURCES = [path for top in ("lambdagent", "tests", "bench") for path in (ROOT / top).rglob("*.py")]
 
-SLOW_TO_IMPORT = {"anthropic", "httpx", "httpx2", "openai", "redis"}
+# SDKs, and the parser of the λ syntax, which agent files do without.
+SLOW_TO_IMPORT = {"anthropic", "httpx", "httpx2", "lark", "openai", "redis"}
 BANNED_NAMES = {"deepcopy", "pickle", "singledispatch", "singledispatchmethod"}
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +12,32 @@ import attrs
 
 from lambdagent.desugar.passes import desugar
 from lambdagent.effects.collector import relaxed
-from lambdagent.errors import ConfigError, Diagnostic, NoSuchFileError, SchemaError, finding
+from lambdagent.errors import (
+    ConfigError,
+    Diagnostic,
+    LambdaSyntaxError,
+    NoSuchFileError,
+    SchemaError,
+    finding,
+)
 from lambdagent.frontend.build import build_term
 from lambdagent.frontend.check import Config, check_config
 from lambdagent.frontend.expression import parse_expression
 from lambdagent.frontend.models import Overrides, refused
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.frontend.yaml_tree import parse_yaml
-from lambdagent.ir import outline, python_source, registry
+from lambdagent.ir import core_outline, outline, python_source, registry
+from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Program
+from lambdagent.ir.program_text import print_program, program_json
 from lambdagent.ir.surface import Term, Tool
 from lambdagent.source import Source
 
 # Agent files are written by people; a larger one is something else.
 MAX_FILE_BYTES = 32 << 20
+
+# Files that are core programs: λ text, and the tables that `lambda --format json` writes.
+CORE_SUFFIXES = (".lam", ".json")
 
 _ENVIRONMENT = {
     "model": ("LAMBDAGENT_MODEL", str, "a model name"),
@@ -85,27 +98,61 @@ class Compiled:
 
     Attributes:
         name: What people call the agent: its name, its id, or the name of its file.
+        term: None for a file that is a core program already.
     """
 
     name: str
-    term: Term
+    term: Term | None
     program: Program
 
     def describe(self) -> str:
         """Return the structure of the agent as text for people."""
+        if self.term is None:
+            return core_outline.describe(self.program)
         return outline.describe(self.term, self.name)
 
     def human(self) -> str:
-        """Return the agent as people write lambda expressions."""
+        """Return the agent as people write lambda expressions.
+
+        Of a core program that is all of it; of an agent it is an outline, as its first line says.
+        """
+        if self.term is None:
+            return print_program(self.program, lines=True)
         return outline.human(self.term)
+
+    def formal(self, *, ascii: bool = False, de_bruijn: bool = False) -> str:  # noqa: A002
+        """Return the whole program as λ text, which is a program again."""
+        return print_program(self.program, ascii=ascii, de_bruijn=de_bruijn)
+
+    def tables(self) -> str:
+        """Return the whole program as JSON, which is a program again."""
+        return program_json(self.program)
+
+    def latex(self, *, de_bruijn: bool = False) -> str:
+        """Return the core term in LaTeX."""
+        return latex(self.program.term, de_bruijn=de_bruijn)
 
     def to_json(self) -> dict[str, object]:
         """Return term, core and sites as JSON."""
+        if self.term is None:
+            return core_outline.to_json(self.program)
         return outline.to_json(self.term, self.program)
 
     def to_python(self) -> str:
-        """Return Python code that rebuilds the term."""
-        return python_source.to_python(self.term)
+        """Return Python code that rebuilds the term.
+
+        Raises:
+            LambdaSyntaxError: There is no surface term.
+        """
+        return python_source.to_python(_surface(self.term, "Python code"))
+
+
+def _surface(term: Term | None, what: str) -> Term:
+    if term is not None:
+        return term
+    why = "it has no surface term, which is what that is made from"
+    hint = "use `load_program`, or `lambdagent lambda`"
+    raise LambdaSyntaxError(finding("P033", what=what, why=why, hint=hint))
 
 
 def from_config(path: str | Path, **overrides: Any) -> Term:
@@ -124,23 +171,47 @@ def from_config(path: str | Path, **overrides: Any) -> Term:
 
     Raises:
         NoSuchFileError: There is no such file.
-        CompileError: The file does not compile; every finding is in it.
+        CompileError: The file does not compile, or is a core program, which has no surface term;
+            every finding is in it.
     """
-    return compile_file(path, **overrides).term
+    return _surface(compile_file(path, **overrides).term, "a surface term")
 
 
-@relaxed()
-def compile_file(path: str | Path, **overrides: Any) -> Compiled:
-    """Compile an agent file, with the overrides of `from_config`.
+def load_program(path: str | Path, **overrides: Any) -> Program:
+    """Compile a file of any kind to a program, which `run` and `Session` take.
+
+    Args:
+        path: An agent file (YAML), a λ text (``.lam``), or a program in JSON (``.json``).
+        **overrides: Those of `from_config`.
 
     Raises:
         NoSuchFileError: There is no such file.
         CompileError: The file does not compile; every finding is in it.
     """
+    return compile_file(path, **overrides).program
+
+
+@relaxed()
+def compile_file(path: str | Path, **overrides: Any) -> Compiled:
+    """Compile a file of any kind, with the overrides of `from_config`.
+
+    Raises:
+        NoSuchFileError: There is no such file.
+        CompileError: The file does not compile; every finding is in it.
+    """
+    if str(path).endswith(CORE_SUFFIXES):
+        return _compile_core(read_source(path), Path(path).stem, overrides)
     config = load_config(path)
     term = build_term(config, make_overrides(**overrides, base_dir=str(Path(path).parent)))
     name = str(config.data.get("name") or config.data.get("agentId") or Path(path).stem)
     return Compiled(name, term, compile_term(term, name))
+
+
+def _compile_core(source: Source, name: str, overrides: Mapping[str, Any]) -> Compiled:
+    # The parser is loaded for such files alone.
+    parse = import_module("lambdagent.api.programs").parse_program
+    program: Program = parse(source, name, make_overrides(**overrides))
+    return Compiled(program.name, None, program)
 
 
 def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term:

@@ -8,7 +8,9 @@ from lambdagent.cli.output import Output, json_text
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the file and the format."""
-    parser.add_argument("file", metavar="FILE", help="agent file (YAML)")
+    parser.add_argument(
+        "file", metavar="FILE", help="agent file: YAML, λ text (.lam) or tables (.json)"
+    )
     parser.add_argument(
         "--format",
         choices=("text", "json", "python"),

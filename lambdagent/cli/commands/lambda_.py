@@ -7,11 +7,33 @@ from lambdagent.cli.output import Output
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Take the file."""
-    parser.add_argument("file", metavar="FILE", help="agent file (YAML)")
+    """Take the file, the format and the spelling."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help="agent file: YAML, λ text (.lam) or tables (.json)")
+    add(
+        "--format",
+        choices=("human", "formal", "json"),
+        default="human",
+        help="human for people; formal is the whole program, and json its tables: both run",
+    )
+    spelling = parser.add_mutually_exclusive_group()
+    spelling.add_argument("--ascii", action="store_true", help="formal, in nothing but ASCII")
+    spelling.add_argument("--latex", action="store_true", help="the core term in LaTeX")
+    add("--de-bruijn", action="store_true", help="formal, with indices for variables")
 
 
 def run(arguments: Namespace, out: Output) -> int:
-    """Print the agent as people write lambda expressions."""
-    out.answer(compiling.compile_file(arguments.file).human().rstrip("\n"))
+    """Print the agent as a lambda expression."""
+    compiled = compiling.compile_file(arguments.file)
+    out.answer(_text(compiled, arguments).rstrip("\n"))
     return 0
+
+
+def _text(compiled: compiling.Compiled, arguments: Namespace) -> str:
+    if arguments.latex:
+        return compiled.latex(de_bruijn=arguments.de_bruijn)
+    if arguments.format == "json":
+        return compiled.tables()
+    if arguments.format == "formal" or arguments.ascii or arguments.de_bruijn:
+        return compiled.formal(ascii=arguments.ascii, de_bruijn=arguments.de_bruijn)
+    return compiled.human()

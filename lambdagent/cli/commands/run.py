@@ -23,7 +23,7 @@ _MAX_TEMPERATURE = 2.0
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the file, the input and the options of specification 15.3."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="agent file (YAML)")
+    add("file", metavar="FILE", help="agent file: YAML, λ text (.lam) or tables (.json)")
     add("input", metavar="INPUT", nargs="?", help="the input; - reads standard input")
     add("--input", dest="input_file", metavar="FILE", help="read the input from a file")
     add("--trace", action="store_true", help="print the β-trace on standard error")

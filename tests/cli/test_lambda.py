@@ -1,0 +1,116 @@
+"""``.lam`` and ``.json`` files wherever agent files are; the formats of ``lambdagent lambda``."""
+
+from pathlib import Path
+
+import pytest
+
+import lambdagent
+from tests.cli.command import Command
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ECHO = """\
+λx. llm.echo x
+where {llm.echo = {prompt: "Echo.", model: {provider: "scripted", script: {
+  rules: [{match: "(?i)hello", reply: "Hi there"}, {reply: "ok"}]}}}}
+"""
+FORMATS = [
+    (("--format", "formal"), "p.lam"),
+    (("--ascii",), "p.lam"),
+    (("--de-bruijn",), "p.lam"),
+    (("--ascii", "--de-bruijn"), "p.lam"),
+    (("--format", "json"), "p.json"),
+]
+
+
+def events(text: str) -> list[str]:
+    """The lines of a trace, without times."""
+    lines = [line for line in text.splitlines() if line.startswith("β[")]
+    return [line.partition("(")[0] + line.partition("s)")[2] for line in lines]
+
+
+@pytest.mark.parametrize(("options", "name"), FORMATS, ids=str)
+@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+def test_an_example_that_is_printed_runs_the_same(command: Command, path, options, name):
+    printed = command("lambda", str(path), *options)
+    assert (printed.code, printed.err) == (0, "")
+    command.write(name, printed.out)
+    before, after = (command("run", file, "1+1", "--trace") for file in (str(path), name))
+    assert (after.code, after.out) == (before.code, before.out)
+    assert events(after.err) == events(before.err)
+    assert command("lambda", name, *options).out == printed.out
+
+
+def test_a_lambda_file_runs(command: Command):
+    command.write("echo.lam", ECHO)
+    done = command("run", "echo.lam", "hello", "-q")
+    assert (done.code, done.out) == (0, "Hi there\n")
+
+
+def test_human_text_of_a_program_reads_back(command: Command):
+    command.write("echo.lam", ECHO)
+    text = command("lambda", "echo.lam").out
+    command.write("again.lam", text)
+    assert command("lambda", "again.lam").out == text
+    assert command("run", "again.lam", "hello", "-q").out == "Hi there\n"
+
+
+def test_human_text_of_an_agent_says_that_it_is_an_outline(command: Command):
+    first = command("lambda", "simple.yml").out.splitlines()[0]
+    assert first.startswith("# an outline")
+    assert "--format formal" in first
+
+
+def test_latex(command: Command):
+    done = command("lambda", "react.yml", "--latex")
+    assert done.out.startswith("\\lambda x.\\,\\mathbf{Y}_{4}")
+    assert "\\#0" in command("lambda", "react.yml", "--latex", "--de-bruijn").out
+
+
+def test_compile_shows_the_core_and_the_sites(command: Command):
+    command.write("echo.lam", ECHO)
+    done = command("compile", "echo.lam")
+    assert done.out.startswith("echo =\n  λx. llm.echo x\n\nConstructs used: none\nSites:\n")
+    assert '"digest"' in command("compile", "echo.lam", "--format", "json").out
+
+
+def test_what_makes_no_sense_is_said(command: Command):
+    command.write("echo.lam", ECHO)
+    done = command("compile", "echo.lam", "--format", "python")
+    assert done.code == 2
+    assert "Python code is not possible with a core program" in done.err
+    done = command("run", "echo.lam", "x", "--max-steps", "3")
+    assert done.code == 2
+    assert "`Y[5]`" in done.err
+    with pytest.raises(lambdagent.CompileError, match="load_program"):
+        lambdagent.from_config("echo.lam")
+
+
+def test_a_syntax_error_shows_its_place(command: Command):
+    command.write("bad.lam", "λx x")
+    done = command("run", "bad.lam", "x")
+    assert done.code == 2
+    assert done.err.startswith("bad.lam:1:5: error[P007]:")
+
+
+@pytest.mark.parametrize("name", ["no.lam", "no.json"])
+def test_a_missing_file_has_exit_code_4(command: Command, name: str):
+    assert command("run", name, "x").code == 4
+
+
+def test_tools_of_the_command_line_are_those_of_the_sites(command: Command):
+    command.write("wc.lam", "λx. tool.wc x")
+    assert command("run", "wc.lam", "a b", "-q", "--tool", "wc=wc -w").out.strip() == "2"
+    command.write("wc.lam", 'λx. tool.wc x where {tool.wc = {command: "wc -w", timeout: null}}')
+    assert command("run", "wc.lam", "a b", "-q").out.strip() == "2"
+    command.write("wc.lam", "λx. tool.wc x")
+    assert "there is no tool `wc`" in command("run", "wc.lam", "x").err
+    done = command("run", "wc.lam", "x", "--tool", "other=wc")
+    assert done.code == 2
+    assert "nothing in the file uses tool other" in done.err
+
+
+def test_memories_of_the_command_line_are_those_of_the_sites(command: Command):
+    command.write("mem.lam", "λx. mem.read.m (now.n ())")
+    assert "blue" in command("run", "mem.lam", "x", "-q", "--env", "colour=blue").out
+    command.write("echo.lam", ECHO)
+    assert "nothing in the file uses memory" in command("run", "echo.lam", "x", "--env", "a=b").err
