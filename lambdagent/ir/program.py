@@ -21,12 +21,14 @@ class Program:
         sites: Each site that `term` mentions, by name.
         name: What people call the agent.
         shows_steps: The file asks for its intermediate steps to be printed.
+        engine: The engine that the file asks for; no part of the meaning.
     """
 
     term: Term = attrs.field(repr=False)
     sites: Mapping[str, Site] = attrs.field(repr=False)
     name: str = "agent"
     shows_steps: bool = False
+    engine: str | None = None
 
     def digest(self) -> str:
         """Return a hash of the meaning: nodes and sites.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from types import FunctionType
 from typing import NamedTuple, TypeVar
 
 from lambdagent.ir.core import UNIT, Unit
@@ -11,6 +12,7 @@ from lambdagent.machine.state import CONS, NIL_VALUE, OPAQUE, PAIR, TAGGED, Valu
 
 # Longest text of a leaf in a message.
 _SKETCHED = 60
+_FUNCTION = "<function>"
 
 T = TypeVar("T")
 
@@ -50,7 +52,7 @@ def list_items(value: Value) -> Iterator[Value]:
 def project(root: Value) -> Data:
     """Return `root` as data: pairs and lists as arrays, unit as null, tagged values untagged.
 
-    A function becomes the text ``<function>``: it has no other form outside.
+    A function, of either engine, becomes the text ``<function>``: it has no other form outside.
     """
     return fold(root, leaf_data, _node_data)
 
@@ -62,8 +64,10 @@ def _node_data(tag: int, parts: list[Data]) -> Data:
 def leaf_data(value: Value) -> Data:
     """Return a value that has no parts as data."""
     if type(value) is not tuple:
+        if type(value) is FunctionType:
+            return _FUNCTION
         return None if value is UNIT else value
-    opaque: Data = value[1] if value[0] == OPAQUE else "<function>"
+    opaque: Data = value[1] if value[0] == OPAQUE else _FUNCTION
     return opaque
 
 

@@ -73,6 +73,7 @@ class Seen:
     error: Record | None
     value: Any
     events: list[Event] = attrs.field(eq=False)
+    store: Store = attrs.field(eq=False)
 
     @property
     def result(self) -> tuple[object, ...]:
@@ -189,7 +190,12 @@ def observe(
 
 
 def observe_fast(
-    program: Program | Linked, value: Data, oracle: Oracle, *, store: Store | None = None
+    program: Program | Linked,
+    value: Data,
+    oracle: Oracle,
+    *,
+    store: Store | None = None,
+    limit: int = LIMIT,
 ) -> Seen:
     """Run a program as fast as the drivers do: `run` until all wait, then answer all."""
     linked = link(program) if isinstance(program, Program) else program
@@ -197,8 +203,8 @@ def observe_fast(
     log: list[Call] = []
     events: list[Event] = []
     while True:
-        machine = run(linked, machine, budget=LIMIT, events=events)
-        if machine.transitions > LIMIT or runnable(machine):
+        machine = run(linked, machine, budget=limit, events=events)
+        if machine.transitions > limit or runnable(machine):
             raise TooLongError
         asked = requests(machine)
         if not asked:
@@ -229,7 +235,8 @@ def seen(
     cells = sorted((name, digest(reader.term(v))) for name, v in machine.root.store.items())
     calls = sorted(log, key=lambda call: call.key)
     obs = Obs(("fail" if error is not None else "done", what), tuple(cells), tuple(calls))
-    return Seen(obs, machine.counters, machine.transitions, error, value, events or [])
+    store = machine.root.store
+    return Seen(obs, machine.counters, machine.transitions, error, value, events or [], store)
 
 
 def scheduler(picks: list[int]) -> Choose:
