@@ -12,6 +12,7 @@ from lambdagent.effects.protocol import ModelCall, Reply
 from lambdagent.frontend.build import build_term
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
+from lambdagent.machine.engines import EngineName
 from lambdagent.source import Source
 
 _MODEL = "model: {provider: scripted, script: {replies: [ok]}}\n"
@@ -152,6 +153,6 @@ def echo(value: str) -> str:
     return value
 
 
-def sessions(program: Program) -> Callable[[], Session]:
-    """Return what makes fresh sessions of `program`."""
-    return lambda: Session(program, environment={})
+def sessions(program: Program, engine: EngineName | None = None) -> Callable[[], Session]:
+    """Return what makes fresh sessions of `program` on an engine."""
+    return lambda: Session(program, engine=engine, environment={})

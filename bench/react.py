@@ -12,6 +12,7 @@ from typing import Any
 from bench.agents import Generated, echo, program_of, react, sessions
 from bench.timing import Row, best_of
 from lambdagent.ir.program import Program
+from lambdagent.machine.engines import EngineName
 
 _LENGTHS = (10, 100, 1_000, 10_000)
 _STEPS = 20_000  # to be measured at each length, shorter runs more often
@@ -20,10 +21,10 @@ _STEPS = 20_000  # to be measured at each length, shorter runs more often
 class _Variant:
     """An agent, its model, and how it is run."""
 
-    def __init__(self, name: str, settings: str, tool: str, *, on_loop: bool = False) -> None:
-        self.name = name
+    def __init__(self, name: str, settings: str, tool: str, engine: EngineName | None) -> None:
+        self.name = f"{name}, {engine or 'cek, async'}"
+        self.engine = engine
         self.model = Generated(tool)
-        self.on_loop = on_loop
         self.program: Program = program_of(
             react(max(_LENGTHS), settings),
             providers={"scripted": self.model},
@@ -32,8 +33,8 @@ class _Variant:
 
     def once(self, steps: int) -> Callable[[], Any]:
         """Return a fresh run of `steps` steps, ready to start."""
-        session = sessions(self.program)()
-        if self.on_loop:
+        session = sessions(self.program, self.engine)()
+        if self.engine is None:
             return lambda: self._checked(steps, asyncio.run(session.arun("go")))
         return lambda: self._checked(steps, session.run("go"))
 
@@ -74,12 +75,19 @@ def by_hand(steps: int) -> str:
 def variants() -> list[_Variant]:
     """Return the agents that are measured."""
     alone = ", conversation: false"
+    engines: tuple[EngineName, ...] = ("recursive", "cek")
     return [
-        _Variant("conversation, Python tool", "", "echo"),
-        _Variant("no conversation, Python tool", alone, "echo"),
-        _Variant("conversation, no tool runs", "", "missing"),
-        _Variant("no conversation, no tool runs", alone, "missing"),
-        _Variant("conversation, Python tool, async", "", "echo", on_loop=True),
+        *(
+            _Variant(name, settings, tool, engine)
+            for name, settings, tool in (
+                ("conversation, Python tool", "", "echo"),
+                ("no conversation, Python tool", alone, "echo"),
+                ("conversation, no tool runs", "", "missing"),
+                ("no conversation, no tool runs", alone, "missing"),
+            )
+            for engine in engines
+        ),
+        _Variant("conversation, Python tool", "", "echo", None),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -38,6 +39,9 @@ MAX_FILE_BYTES = 32 << 20
 
 # Files that are core programs: λ text, and the tables that `lambda --format json` writes.
 CORE_SUFFIXES = (".lam", ".json")
+
+# The engine that the file of a term asks for, by identity of the term: no part of its meaning.
+_ENGINES: dict[int, tuple[weakref.ref[Term], str]] = {}
 
 _ENVIRONMENT = {
     "model": ("LAMBDAGENT_MODEL", str, "a model name"),
@@ -202,7 +206,8 @@ def compile_file(path: str | Path, **overrides: Any) -> Compiled:
     if str(path).endswith(CORE_SUFFIXES):
         return _compile_core(read_source(path), Path(path).stem, overrides)
     config = load_config(path)
-    term = build_term(config, make_overrides(**overrides, base_dir=str(Path(path).parent)))
+    overridden = make_overrides(**overrides, base_dir=str(Path(path).parent))
+    term = _built(config, overridden)
     name = str(config.data.get("name") or config.data.get("agentId") or Path(path).stem)
     return Compiled(name, term, compile_term(term, name))
 
@@ -226,7 +231,18 @@ def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term
     """
     if not isinstance(config, Config):
         config = check_config(tree_of(config), Source("", ""), os.environ)
-    return build_term(config, make_overrides(**overrides, base_dir=_folder(config.source.name)))
+    return _built(config, make_overrides(**overrides, base_dir=_folder(config.source.name)))
+
+
+def _built(config: Config, overrides: Overrides) -> Term:
+    """Return the term of `config`, and remember which engine its file asks for."""
+    term = build_term(config, overrides)
+    runtime = config.data.get("runtime")
+    if runtime is not None and "engine" in runtime:
+        number = id(term)
+        gone = weakref.ref(term, lambda _: _ENGINES.pop(number))
+        _ENGINES[number] = (gone, str(runtime["engine"]))
+    return term
 
 
 def _folder(name: str) -> str | None:
@@ -332,4 +348,6 @@ def compile_term(term: Term, name: str = "agent") -> Program:
     Raises:
         ExpressionError: An expression in a term that was built in Python is not valid.
     """
-    return desugar(term, parse_expression, name)
+    program = desugar(term, parse_expression, name)
+    asked = _ENGINES.get(id(term))
+    return program if asked is None else attrs.evolve(program, engine=asked[1])

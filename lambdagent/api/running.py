@@ -26,12 +26,14 @@ from lambdagent.errors import (
     LambdagentError,
     RouteError,
     RunError,
+    SchemaError,
     StuckError,
     finding,
 )
 from lambdagent.ir.data import Data, Record, freeze, thaw
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
+from lambdagent.machine.engines import DEFAULT, ENGINES, EngineName, choose
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.state import PAIR, TAGGED, Fail, Halt, Kind, Store, Value
 from lambdagent.machine.text import cut, text_of_data
@@ -49,12 +51,14 @@ class Result:
         value: The answer: text, or what the agent's output parser makes of it; a tuple for
         parallel
             agents without merge.
-        engine: The engine that ran.
+        engine: The engine that ran: ``recursive`` or ``cek``.
+        engine_reason: Why that one, in a few words.
         elapsed_s: Seconds of wall time.
     """
 
     value: Any
     engine: str
+    engine_reason: str
     elapsed_s: float
     _execution: Execution = attrs.field(repr=False)
 
@@ -81,7 +85,7 @@ class Result:
 
     @property
     def transitions(self) -> int:
-        """Transitions of the machine, administrative ones included."""
+        """Transitions of the machine, administrative ones included; 0 in direct style."""
         return self._execution.machine.transitions
 
     @property
@@ -110,6 +114,7 @@ class Session:
         self,
         agent: Term | Program,
         *,
+        engine: EngineName | None = None,
         environment: Mapping[str, str] | None = None,
         base_dir: Path | None = None,
         clock: Callable[[], float] = time.time,
@@ -118,20 +123,25 @@ class Session:
 
         Args:
             agent: A term, or a program that was compiled before.
+            engine: ``recursive``, ``cek`` or ``adaptive``; wins over LAMBDAGENT_ENGINE, which wins
+                over the file; ``recursive`` where nobody says.
             environment: Where keys come from; `os.environ` by default.
             base_dir: Where relative paths of scripts start; the working directory by default.
             clock: Seconds since the epoch, for memories.
 
         Raises:
             EffectError: A key is not set, a tool has no implementation, a command is refused.
+            SchemaError: There is no such engine.
         """
         self.program = agent if isinstance(agent, Program) else compile_term(agent)
         self.store: Store = {}
+        environment = os.environ if environment is None else environment
+        self._engine = _wanted_engine(engine, environment, self.program)
         self._linked: Linked = link(self.program)
         self._newest: Execution | None = None
         self._handlers = Handlers(
             self.program.sites,
-            os.environ if environment is None else environment,
+            environment,
             base_dir=base_dir,
             clock=clock,
         )
@@ -172,7 +182,8 @@ class Session:
         watch: Callable[[TraceRecord], None] | None = None,
     ) -> Result:
         """Run the agent on `value` on the running event loop; see `run`."""
-        execution = self._execution(value, transition_limit, watch)
+        needs_states = "direct style would hold up the event loop"
+        execution = self._execution(value, transition_limit, watch, needs_states)
         began = time.monotonic()
         try:
             await adrive(execution, self._handlers, timeout_s)
@@ -215,13 +226,17 @@ class Session:
         value: object,
         transition_limit: int | None,
         watch: Callable[[TraceRecord], None] | None,
+        needs_states: str | None = None,
     ) -> Execution:
+        if transition_limit is not None:
+            needs_states = "only cek counts transitions, which are limited"
         self._newest = Execution(
             self._linked,
             freeze(value),
             store=self.store,
             transition_limit=transition_limit,
             watch=None if watch is None else watcher(watch),
+            choice=choose(self._engine, self._linked, needs_states=needs_states),
         )
         return self._newest
 
@@ -231,7 +246,25 @@ class Session:
         if isinstance(state, Fail):
             raise _with_trace(error_of(state.error), execution)
         value = cast(Halt, state).value
-        return Result(to_python(value), "cek", elapsed_s, execution)
+        return Result(to_python(value), *execution.choice, elapsed_s, execution)
+
+
+def _wanted_engine(
+    engine: str | None, environment: Mapping[str, str], program: Program
+) -> EngineName:
+    """Return the engine that the caller, the environment or the file wants.
+
+    Raises:
+        SchemaError: It does not exist.
+    """
+    variable = environment.get("LAMBDAGENT_ENGINE", "").strip()
+    field = "engine" if engine is not None else "LAMBDAGENT_ENGINE"
+    wanted = engine or variable or program.engine or DEFAULT
+    for known in ENGINES:
+        if wanted == known:
+            return known
+    expected = "`recursive`, `cek` or `adaptive`"
+    raise SchemaError(finding("S103", field=field, expected=expected, actual=wanted))
 
 
 def to_json(result: Result) -> dict[str, object]:
@@ -245,6 +278,7 @@ def to_json(result: Result) -> dict[str, object]:
             "total_time_ms": round(result.elapsed_s * 1000),
             "total_tokens": total_tokens(records),
             "engine": result.engine,
+            "engine_reason": result.engine_reason,
             "transitions": result.transitions,
             "reductions": result.counters,
         },
@@ -257,15 +291,19 @@ def _with_trace(error: LambdagentError, execution: Execution) -> LambdagentError
     return error
 
 
-def run(agent: Term | Program, value: object, **options: Any) -> Result:
-    """Run `agent` once on `value`, with a fresh conversation; see `Session.run`."""
-    with Session(agent) as session:
+def run(
+    agent: Term | Program, value: object, *, engine: EngineName | None = None, **options: Any
+) -> Result:
+    """Run `agent` once on `value`, with a fresh conversation; see `Session` and `Session.run`."""
+    with Session(agent, engine=engine) as session:
         return session.run(value, **options)
 
 
-async def arun(agent: Term | Program, value: object, **options: Any) -> Result:
-    """Run `agent` once on `value` on the running event loop; see `Session.run`."""
-    with Session(agent) as session:
+async def arun(
+    agent: Term | Program, value: object, *, engine: EngineName | None = None, **options: Any
+) -> Result:
+    """Run `agent` once on `value` on the running event loop; see `Session` and `Session.run`."""
+    with Session(agent, engine=engine) as session:
         return await session.arun(value, **options)
 
 

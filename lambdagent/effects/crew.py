@@ -12,6 +12,9 @@ Invariant: at any moment at most one thread, the leader, touches the execution.
 # handler comes back, and ends. With several requests under way all go to workers, and the leader
 # waits for them.
 #
+# In direct style the continuation is the leader's own stack, so a new leader cannot go on with it:
+# it hands over to the stepping machine. See Note [From direct style to the stepping machine].
+#
 # All threads are daemons: a handler that never returns cannot keep the process alive.
 
 from __future__ import annotations
@@ -23,8 +26,18 @@ from collections.abc import Callable
 
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
-from lambdagent.effects.waiting import Answer, Clock, Done, Flight, expire, move, settle
+from lambdagent.effects.waiting import (
+    Answer,
+    Clock,
+    Done,
+    Flight,
+    expire,
+    move,
+    settle,
+    take_off,
+)
 from lambdagent.errors import EffectError, finding
+from lambdagent.machine.recursive import Stopped
 
 _POLL_S = 0.02
 # Requests that are under way at once; further ones wait in line. Their time runs there too.
@@ -59,13 +72,16 @@ class Crew:
     def run(self, flights: list[Flight]) -> None:
         """Move the run to its end, `flights` first. The calling thread only watches the clock.
 
+        A run in direct style has no flights.
+
         Raises:
             BudgetError: Out of time or transitions.
             EffectError: The system gives us no thread at all.
         """
         try:
             with self._change:
-                self._appoint(lambda: flights)
+                is_direct = self._execution.is_direct
+                self._appoint(self._run_direct if is_direct else lambda _: flights)
                 while not self._over:
                     self._watch()
         finally:
@@ -76,8 +92,11 @@ class Crew:
 
     # --- on the caller's thread ------------------------------------------------------------------
 
-    def _appoint(self, begin: Callable[[], list[Flight]]) -> None:
-        """Have a new thread move the run, from the flights that `begin` returns there."""
+    def _appoint(self, begin: Callable[[int], list[Flight]]) -> None:
+        """Have a new thread move the run, from the flights that `begin` returns there.
+
+        `begin` gets the number of the new leader.
+        """
         self._leader += 1
         _start_thread(self._lead, self._leader, begin)
 
@@ -89,12 +108,16 @@ class Crew:
         self._wakes_s = self._clock.now() + wait_s
         self._change.wait(wait_s)
         own = self._own
-        if self._over or own is None:
+        if self._over:
+            return
+        if own is None:
+            if self._clock.is_over:
+                self._execution.stop()
             return
         self._clock.check()
         if own.expires_s <= self._clock.now():
             self._own = None
-            self._appoint(lambda: self._expire(own))
+            self._appoint(lambda _: self._expire(own))
 
     def _dismiss(self) -> None:
         """Have the leader end, and wait until it leaves the machine alone."""
@@ -103,15 +126,16 @@ class Crew:
         with self._change:
             self._leader += 1
             while self._moving:
+                self._execution.stop()
                 self._change.wait(_POLL_S)
 
     # --- on the leader's thread ------------------------------------------------------------------
 
-    def _lead(self, number: int, begin: Callable[[], list[Flight]]) -> None:
+    def _lead(self, number: int, begin: Callable[[int], list[Flight]]) -> None:
         error: BaseException | None = None
         try:
             self._take_over(number)
-            flights = begin()
+            flights = begin(number)
             while not self._execution.finished:
                 if len(flights) == 1 and not self._under_way:
                     self._answer(number, flights[0])
@@ -135,8 +159,36 @@ class Crew:
             self._own = None
             self._moving = True
 
+    def _run_direct(self, number: int) -> list[Flight]:
+        """Run in direct style; return the flights with which the stepping machine goes on."""
+
+        def ask(request: Request) -> Answer:
+            self._clock.check()
+            handler = self._handlers.of(request.site)
+            if handler.instant:
+                return handler.answer(request)
+            return self._fly(number, take_off(request, self._clock.now()))
+
+        try:
+            self._execution.run_direct(ask, self._clock.now)
+        except Stopped:
+            self._clock.check()
+            raise
+        if self._execution.finished:
+            return []
+        return move(self._execution, self._handlers, self._clock)
+
     def _answer(self, number: int, flight: Flight) -> None:
         """Answer the only request that is under way."""
+        answer = self._fly(number, flight)
+        self._execution.complete(flight.request, answer, self._clock.now())
+
+    def _fly(self, number: int, flight: Flight) -> Answer:
+        """Return the answer to the only request that is under way.
+
+        Raises:
+            _ReplacedError: Somebody else goes on without it.
+        """
         with self._change:
             self._moving = False
             if self._leader != number:  # dismissed
@@ -146,7 +198,7 @@ class Crew:
                 self._change.notify_all()
         result = _outcome(self._handlers.of(flight.request.site).answer, flight.request)
         self._take_over(number)
-        self._execution.complete(flight.request, result(), self._clock.now())
+        return result()
 
     def _wait_for_workers(self, flights: list[Flight]) -> None:
         """Hand `flights` to workers, and wait for the first of those under way."""
@@ -163,6 +215,7 @@ class Crew:
 
     def _expire(self, flight: Flight) -> list[Flight]:
         expire(self._execution, flight, self._clock.now())
+        self._execution.leave_direct("a request ran out of time")
         return move(self._execution, self._handlers, self._clock)
 
 

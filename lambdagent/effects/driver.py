@@ -13,7 +13,7 @@ import asyncio
 from lambdagent.effects.collector import relaxed
 from lambdagent.effects.crew import Crew
 from lambdagent.effects.execution import Execution
-from lambdagent.effects.handlers import Handlers
+from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.waiting import Answer, Clock, Done, Flight, amove, move, settle
 
 # How long tasks that are cancelled at the end of a run may take for it.
@@ -34,11 +34,26 @@ def drive(execution: Execution, handlers: Handlers, limit_s: float | None = None
     clock = Clock(limit_s)
     try:
         with relaxed():
-            flights = move(execution, handlers, clock)
+            if execution.is_direct:
+                if limit_s is not None or not handlers.all_instant:
+                    Crew(execution, handlers, clock).run([])
+                    return
+                _run_direct(execution, handlers, clock)
+            flights = [] if execution.finished else move(execution, handlers, clock)
             if not execution.finished:
                 Crew(execution, handlers, clock).run(flights)
     finally:
         execution.cancel()
+
+
+def _run_direct(execution: Execution, handlers: Handlers, clock: Clock) -> None:
+    """Run in direct style on the caller's thread, where Ctrl-C arrives by itself."""
+
+    def ask(request: Request) -> Answer:
+        clock.check()
+        return handlers.of(request.site).answer(request)
+
+    execution.run_direct(ask, clock.now)
 
 
 async def adrive(execution: Execution, handlers: Handlers, limit_s: float | None = None) -> None:
@@ -47,6 +62,7 @@ async def adrive(execution: Execution, handlers: Handlers, limit_s: float | None
     tasks: dict[asyncio.Task[Answer], Flight] = {}
     try:
         with relaxed():
+            execution.leave_direct("direct style would hold up the event loop")
             while True:
                 for flight in await amove(execution, handlers, clock):
                     work = handlers.of(flight.request.site).aanswer(flight.request)

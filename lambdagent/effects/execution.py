@@ -3,6 +3,13 @@
 Does no I/O and reads no clock: a driver tells it the time. Both drivers share it.
 """
 
+# Note [From direct style to the stepping machine]
+#
+# While a run is in direct style its continuation is the stack of the thread in `run_direct`, and
+# `machine` stays the first state. Every answer is kept. To hand over is to forget that stack and
+# step from the first state: a request whose answer is kept is resumed with it and never asked
+# again, and an event that was shown is not shown again.
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
@@ -12,13 +19,16 @@ from lambdagent.errors import BudgetError, finding
 from lambdagent.ir.core import Unit
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Exchange
+from lambdagent.machine.engines import Choice, handed_over
 from lambdagent.machine.link import Linked
-from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Store
+from lambdagent.machine.recursive import HandOver, Recursive
+from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Store, Value
 from lambdagent.machine.step import requests, resume, run, runnable, start
 
 Watch = Callable[[Event, Mapping[Path, Exchange]], None]
 
 _ENDED = frozenset({Halt, Fail})
+_STEPPING = Choice("cek", "asked for")
 
 # Transitions between two looks at the clock.
 SLICE = 200_000
@@ -28,7 +38,8 @@ class Execution:
     """A run in progress.
 
     Attributes:
-        machine: The newest state.
+        machine: The newest state; in direct style the first one, until the last.
+        choice: The engine that runs, and why.
         events: Macro events so far.
         exchanges: Answered requests so far, by key.
     """
@@ -41,6 +52,7 @@ class Execution:
         store: Store | None = None,
         transition_limit: int | None = None,
         watch: Watch | None = None,
+        choice: Choice = _STEPPING,
     ) -> None:
         """Be about to apply the program to `value`; `watch` sees each macro event at once."""
         self.linked = linked
@@ -50,6 +62,71 @@ class Execution:
         self._limit = transition_limit
         self._watch = watch
         self._asked: dict[Path, tuple[Request, float]] = {}
+        self._answers: dict[Path, Data | Failure] = {}
+        self._shown = 0
+        self.choice = choice
+        self._direct: Recursive | None = None
+        if choice.engine == "recursive":
+            try:
+                self._direct = Recursive(linked, self.machine, self._perform, self._emit)
+            except HandOver as reason:
+                self.choice = handed_over(reason)
+
+    # --- direct style ----------------------------------------------------------------------------
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether the run is in direct style: `run_direct` moves it, not `advance`."""
+        return self._direct is not None and not self.finished
+
+    def run_direct(
+        self, ask: Callable[[Request], Data | Failure], now: Callable[[], float]
+    ) -> None:
+        """Run in direct style, on this thread, to the end or until the stepping machine has to.
+
+        Args:
+            ask: Answers a request; what it raises ends this call and leaves the run as it is.
+            now: Tells the time.
+
+        Raises:
+            Stopped: `stop` was called.
+        """
+        assert self._direct is not None
+        self._ask, self._now = ask, now
+        try:
+            self.machine = self._direct.run()
+        except HandOver as reason:
+            self.leave_direct(reason)
+
+    def stop(self) -> None:
+        """Have `run_direct` end, from another thread."""
+        if self._direct is not None:
+            self._direct.stop()
+
+    def leave_direct(self, reason: object) -> None:
+        """Hand over, if in direct style.
+
+        See Note [From direct style to the stepping machine].
+        """
+        if self.is_direct:
+            self._direct = None
+            self.choice = handed_over(reason)
+            self._shown = len(self.events)
+            self.events.clear()
+
+    def _perform(self, key: Path, site: str, argument: Value) -> Data | Failure:
+        request = Request(key, self.linked.sites[site].site, argument)
+        self._asked[key] = (request, self._now())
+        answer = self._ask(request)
+        self.complete(request, answer, self._now())
+        return answer
+
+    def _emit(self, event: Event) -> None:
+        self.events.append(event)
+        if self._watch is not None:
+            self._watch(event, self.exchanges)
+
+    # --- the stepping machine --------------------------------------------------------------------
 
     @property
     def finished(self) -> bool:
@@ -74,8 +151,16 @@ class Execution:
         seen = len(self.events)
         self.machine = run(self.linked, self.machine, budget=budget, events=self.events)
         if self._watch is not None:
-            for event in self.events[seen:]:
+            for event in self.events[max(seen, self._shown) :]:
                 self._watch(event, self.exchanges)
+        if self._answers:
+            self._replay()
+
+    def _replay(self) -> None:
+        for key, _ in requests(self.machine):
+            if key in self._answers:
+                answer = self._answers.pop(key)
+                self.machine = resume(self.linked, self.machine, key, answer)
 
     def new_requests(self, now_s: float) -> list[Request]:
         """Return what is asked and was not returned before, lowest key first."""
@@ -100,7 +185,10 @@ class Execution:
             started_s,
             now_s - started_s,
         )
-        self.machine = resume(self.linked, self.machine, request.key, answer)
+        if self._direct is None:
+            self.machine = resume(self.linked, self.machine, request.key, answer)
+        else:
+            self._answers[request.key] = answer
 
     def cancel(self) -> None:
         """Tell everybody who works on a request that nobody waits any more."""

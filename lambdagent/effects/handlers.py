@@ -275,6 +275,11 @@ class Handlers:
         """Return the handler of `site`."""
         return self._by_site[site.name]
 
+    @property
+    def all_instant(self) -> bool:
+        """Whether every handler may be called on the thread of the driver."""
+        return all(handler.instant for handler in self._by_site.values())
+
     def close(self) -> None:
         """Give back connections."""
         self._providers.close()

@@ -45,13 +45,18 @@ class Clock:
         """Let the time of the run be over, whatever its limit is."""
         self._stopped = True
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the run is out of time."""
+        return self._stopped or self.now() >= self._end_s
+
     def check(self) -> None:
         """Do nothing while there is time left.
 
         Raises:
             BudgetError: The run took too long.
         """
-        if self._stopped or self.now() >= self._end_s:
+        if self.is_over:
             raise BudgetError(finding("R006", limit=f"{self._end_s:g}"))
 
     def wait_s(self, flights: Iterable[Flight]) -> float | None:

@@ -33,7 +33,6 @@ from lambdagent.ir.labels import TERMINATE
 _NOT_YET: Final[Mapping[str, tuple[tuple[str, Callable[[Any], bool]], ...]]] = {
     "mcp": (("onlineTool", bool),),
     "memory": (("scope", lambda scope: scope != "session"),),
-    "runtime": (("engine", lambda engine: engine != "cek"),),
 }
 _POLICY_NOW: Final = {"mode": "auto", "maxConcurrent": 1, "retryOnFail": 0}
 

@@ -311,8 +311,8 @@ RUNTIME = Block(
     Field(
         "engine",
         Choice(("cek", "recursive", "adaptive")),
-        "The machine that runs it; only `cek` is supported yet.",
-        default="cek",
+        "The engine that runs it: see docs/machine.md.",
+        default="recursive",
     ),
 )
 

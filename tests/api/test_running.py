@@ -259,20 +259,23 @@ def test_a_result_tells_answer_trace_counters_and_tokens(face: Face):
         provider="scripted", script=Record(replies=(Record(reply, usage=Record(reply["usage"])),))
     )
     result = face.ask(Lam("a", "p", model), "x")
-    assert (result.value, result.text, result.engine) == ("hi", "hi", "cek")
+    assert (result.value, result.text) == ("hi", "hi")
+    assert result.engine in {"recursive", "cek"}
     assert result.tokens == 7
     assert [record.output for record in result.trace] == ["hi"]
     assert result.counters["beta"] >= 1
     assert result.counters["epsilon"] == 1
-    assert result.transitions > sum(result.counters.values())
+    assert result.transitions == 0 or result.transitions > sum(result.counters.values())
     assert result.elapsed_s >= 0
 
 
 def test_run_and_arun_agree():
     agent = lam("a", "one") >> lam("b", "two")
-    one, two = run(agent, "x"), asyncio.run(arun(agent, "x"))
+    one, two = run(agent, "x", engine="cek"), asyncio.run(arun(agent, "x"))
     assert isinstance(one, Result)
     assert (one.value, one.transitions, one.counters) == (two.value, two.transitions, two.counters)
+    fast = run(agent, "x")
+    assert (fast.value, fast.transitions, fast.counters) == (one.value, 0, one.counters)
 
 
 def test_a_parallel_answer_is_a_tuple_and_a_list_in_json(face: Face):

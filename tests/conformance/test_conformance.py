@@ -4,19 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from lambdagent.api.compiling import compile_term, from_config
+from lambdagent.api.compiling import compile_file, compile_term, from_config
 from lambdagent.api.running import Session
 from lambdagent.errors import LambdagentError
+from lambdagent.machine.engines import ENGINES, EngineName
 
 ROOT = Path(__file__).parent
+EXAMPLES = ROOT.parents[1] / "examples"
 FOLDERS = sorted(path.name for path in ROOT.iterdir() if (path / "agent.yml").exists())
 MEMORIES = {"memory": {"name": "Ada"}}
 
 
-def outcome(folder: Path, memory: dict[str, str] | None) -> tuple[str, str]:
+def outcome(folder: Path, memory: dict[str, str] | None, engine: EngineName) -> tuple[str, str]:
     """Run the agent of `folder`; return its result and its trace without times."""
     agent = from_config(folder / "agent.yml", tools=tools(folder), memory_store=memory)
-    session = Session(compile_term(agent), clock=lambda: 1_000.0)
+    session = Session(compile_term(agent), engine=engine, clock=lambda: 1_000.0)
     try:
         result = session.run((folder / "input.txt").read_text(encoding="utf-8"))
     except LambdagentError as error:
@@ -36,9 +38,10 @@ def line(record) -> str:
     return f"{head}: {record.input!r} -> {record.output!r}{notes}"
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("name", FOLDERS)
-def test_the_machine_does_what_the_folder_says(name, golden):
-    result, trace = outcome(ROOT / name, MEMORIES.get(name))
+def test_every_engine_does_what_the_folder_says(name, engine, golden):
+    result, trace = outcome(ROOT / name, MEMORIES.get(name), engine)
     golden(ROOT / name / "result.txt", result)
     golden(ROOT / name / "trace.txt", trace)
 
@@ -47,3 +50,14 @@ def test_there_is_a_folder_for_every_type_of_agent():
     texts = [(ROOT / name / "agent.yml").read_text(encoding="utf-8") for name in FOLDERS]
     for kind in ("simple", "chain", "router", "parallel", "react"):
         assert any(text.startswith(f"type: {kind}") for text in texts)
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.yml")), ids=lambda path: path.stem)
+def test_every_engine_comes_to_the_same_on_an_example(path):
+    program = compile_file(path).program
+    seen = []
+    for engine in ENGINES:
+        with Session(program, engine=engine, base_dir=EXAMPLES, clock=lambda: 1_000.0) as session:
+            results = [session.run(text) for text in ("What is the news?", "and now")]
+        seen.append([(r.value, r.counters, [line(each) for each in r.trace]) for r in results])
+    assert seen[0] == seen[1] == seen[2]

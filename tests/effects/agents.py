@@ -90,10 +90,13 @@ class Face:
             return self.run(session, value, **options)
 
 
-@pytest.fixture(params=["sync", "async"])
-def face(request: pytest.FixtureRequest) -> Face:
+@pytest.fixture(params=["sync", "sync on cek", "async"])
+def face(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Face:
     """The face of the driver that a test runs through."""
-    return Face(request.param)
+    name, _, engine = request.param.partition(" on ")
+    if engine:
+        monkeypatch.setenv("LAMBDAGENT_ENGINE", engine)
+    return Face(name)
 
 
 def call(tool: str, args: object = "x") -> str:

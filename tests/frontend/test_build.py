@@ -333,7 +333,6 @@ def test_overrides_without_a_sense_are_refused(overrides, found):
             f"{SIMPLE}memory: {{strategy: redis, scope: user}}\n",
             ["memory.strategy", "memory.scope"],
         ),
-        (f"{SIMPLE}runtime: {{engine: adaptive}}\n", ["runtime.engine"]),
         (f"{REACT}mcp: {{onlineTool: {{s: [t]}}}}\n", ["mcp.onlineTool"]),
         (f"{REACT}mcp: {{policy: {{mode: force}}}}\n", ["mcp.policy.mode"]),
         (
@@ -348,7 +347,8 @@ def test_what_is_not_supported_yet_is_refused(text, found):
 
 
 def test_what_is_supported_is_not_refused():
-    text = f"{REACT}runtime: {{engine: cek}}\nmcp: {{onlineTool: {{}}, policy: {{mode: auto}}}}\n"
+    mcp = "mcp: {onlineTool: {}, policy: {mode: auto}}"
+    text = f"{REACT}runtime: {{engine: adaptive}}\n{mcp}\n"
     assert isinstance(build(text), Loop)
 
 

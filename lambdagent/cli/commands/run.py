@@ -13,6 +13,7 @@ from lambdagent.cli.files import check_places, fill_file, write_file
 from lambdagent.cli.output import Output, json_text
 from lambdagent.errors import ConfigError, NoSuchFileError, RunError, UsageError, finding
 from lambdagent.ir.surface import Tool
+from lambdagent.machine.engines import ENGINES
 from lambdagent.trace.macro import TraceRecord
 from lambdagent.trace.text import render, render_record, render_total
 
@@ -34,6 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--max-steps", type=_whole, metavar="N", help="bound of every ReAct loop")
     add("--temperature", type=_temperature, metavar="T", help="temperature of every agent")
     add("--timeout", type=_seconds, metavar="S", help="longest time for the run, in seconds")
+    add("--engine", choices=ENGINES, help="what runs the program; the file decides by default")
     add("--model", metavar="MODEL", help="model of every agent")
     add(
         "--tool",
@@ -76,7 +78,7 @@ def run(arguments: Namespace, out: Output) -> int:
     value = _input(arguments)
     report = _Report(arguments, out, live=arguments.verbose or program.shows_steps)
     check_places(report.places)
-    with running.Session(program) as session:
+    with running.Session(program, engine=arguments.engine) as session:
         try:
             result = session.run(value, timeout_s=arguments.timeout, watch=report.watch)
         except RunError as error:

@@ -1,0 +1,186 @@
+"""Engines under the driver: ends of waits, hand-over, and who asks for which engine."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lambdagent import (
+    BudgetError,
+    Compose,
+    EffectError,
+    Loop,
+    SchemaError,
+    Session,
+    arun,
+    build_agent,
+    compile_term,
+    from_config,
+    run,
+)
+from lambdagent.api.compiling import compile_file
+from lambdagent.effects.execution import Execution
+from lambdagent.ir.core import App, Lam, Prim, Term, Var
+from lambdagent.ir.program import Program
+from lambdagent.machine.engines import Choice
+from lambdagent.machine.link import link
+from lambdagent.machine.recursive import Stopped
+from tests.effects.agents import MODEL, Speaker, call, react, say, speaker
+
+FOREVER = 1 << 60
+
+
+@pytest.fixture
+def never() -> Iterator[threading.Event]:
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def looping(n: int = FOREVER) -> Program:
+    """A tail loop of `n` iterations."""
+    body = Lam(Lam(App(Var(1), Var(0))))
+    term: Term = App(App(Prim("fix", (n,)), body), Lam(Var(0)))
+    return Program(term, {})
+
+
+# --- what ran ------------------------------------------------------------------------------------
+
+
+def test_a_result_names_the_engine_and_says_why():
+    agent = react(speaker(say("done")))
+    assert run(agent, "x").engine == "recursive"
+    result = (
+        run(agent, "x", engine="cek")
+        if False
+        else run(react(speaker(say("y"))), "x", engine="cek")
+    )
+    assert (result.engine, result.engine_reason) == ("cek", "asked for")
+    result = run(Compose(), "x", engine="adaptive")
+    assert (result.engine, result.engine_reason) == ("recursive", "adaptive: no fork")
+
+
+def test_a_fork_hands_over():
+    result = run(Compose() | Compose(), "x")
+    assert result.value == ("x", "x")
+    assert result.engine == "cek"
+    assert result.engine_reason == "handed over to cek: a fork, whose branches run at once"
+
+
+def test_an_event_loop_and_a_limit_of_transitions_need_the_stepping_machine():
+    result = asyncio.run(arun(Compose(), "x"))
+    assert result.engine_reason == "direct style would hold up the event loop"
+    result = run(Compose(), "x", transition_limit=1000)
+    assert result.engine_reason == "only cek counts transitions, which are limited"
+
+
+def test_what_was_asked_before_a_fork_is_not_asked_again():
+    model = Speaker(lambda c: f"{c.agent}: {c.last_text}")
+    config = {"type": "simple", "name": "first", "systemPrompt": "p", "model": MODEL}
+    first = build_agent(config, providers={"openai": model})
+    second = build_agent({**config, "name": "second"}, providers={"openai": model})
+    shown: list[str] = []
+    agent = first >> (second | Compose())
+    result = run(agent, "x", watch=lambda record: shown.append(record.output))
+    assert result.value == ("second: first: x", "first: x")
+    assert model.asked == ["x", "first: x"]
+    assert shown == ["first: x", "second: first: x"]
+    assert [record.step for record in result.trace] == [0, 1]
+
+
+# --- who decides ---------------------------------------------------------------------------------
+
+
+def agent_file(folder: Path, engine: str) -> Path:
+    path = folder / "agent.yml"
+    path.write_text(
+        "type: simple\nsystemPrompt: p\nmodel: {provider: scripted, script: {replies: [a, b]}}\n"
+        f"runtime: {{engine: {engine}}}\n",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_the_file_the_environment_and_the_caller_decide_in_this_order(tmp_path: Path):
+    program = compile_file(agent_file(tmp_path, "cek")).program
+    assert Session(program, environment={}).run("x").engine == "cek"
+    adaptive = {"LAMBDAGENT_ENGINE": "adaptive"}
+    assert Session(program, environment=adaptive).run("x").engine_reason == "adaptive: no fork"
+    session = Session(program, engine="recursive", environment={"LAMBDAGENT_ENGINE": "cek"})
+    assert session.run("x").engine == "recursive"
+
+
+def test_a_term_remembers_what_its_file_asks_for(tmp_path: Path):
+    agent = from_config(agent_file(tmp_path, "cek"))
+    assert run(agent, "x").engine == "cek"
+    other = from_config(agent_file(tmp_path, "recursive"))
+    assert compile_term(agent).digest() == compile_term(other).digest()
+    assert run(Compose(), "x").engine == "recursive"
+
+
+def test_an_engine_that_does_not_exist_is_refused():
+    with pytest.raises(SchemaError, match="LAMBDAGENT_ENGINE"):
+        Session(Compose(), environment={"LAMBDAGENT_ENGINE": "fast"})
+    with pytest.raises(SchemaError, match="`recursive`, `cek` or `adaptive`"):
+        run(Compose(), "x", engine="fast")  # type: ignore[arg-type]
+
+
+# --- ends of waits -------------------------------------------------------------------------------
+
+
+def test_a_tool_out_of_time_moves_the_run_to_the_stepping_machine(never: threading.Event):
+    calls: list[str] = []
+
+    def stuck(text: str) -> str:
+        calls.append(text)
+        never.wait()
+        return "too late"
+
+    model = speaker(call("quick"), call("stuck"), call("quick"), say("done"))
+    tools = {"stuck": stuck, "quick": lambda text: f"quick {text}"}
+    agent = react(model, tools, toolTimeout=0.05)
+    result = run(agent, "x")
+    assert result.value == "done"
+    assert result.engine_reason == "handed over to cek: a request ran out of time"
+    assert calls == ["x"]
+    assert len(model.calls) == 4
+    kinds = [record.kind for record in result.trace if record.kind in {"llm", "tool"}]
+    assert kinds == ["llm", "tool"] * 3 + ["llm"]
+
+
+@pytest.mark.parametrize("engine", ["recursive", "cek"])
+def test_a_run_that_only_computes_is_ended_by_its_time(engine: str):
+    session = Session(looping(), engine=engine)
+    with pytest.raises(BudgetError, match=r"0\.05"):
+        session.run("x", timeout_s=0.05)
+
+
+def test_a_run_out_of_time_says_what_it_has_done(never: threading.Event):
+    agent = react(speaker(call("stuck")), {"stuck": lambda _: never.wait()})
+    with pytest.raises(BudgetError) as caught:
+        run(agent, "x", timeout_s=0.05)
+    assert [record.kind for record in caught.value.trace][:1] == ["llm"]
+
+
+def test_stopping_ends_direct_style_wherever_it_is():
+    linked = link(looping())
+    execution = Execution(linked, "x", choice=Choice("recursive", "asked for"))
+    threading.Timer(0.02, execution.stop).start()
+    with pytest.raises(Stopped):
+        execution.run_direct(lambda _: None, lambda: 0.0)
+    assert execution.is_direct
+
+
+def test_a_fault_of_a_provider_is_raised_and_not_asked_again():
+    model = Speaker(lambda _: len(None))  # type: ignore[arg-type]
+    config = {"type": "simple", "systemPrompt": "p", "model": MODEL}
+    with pytest.raises((TypeError, EffectError)):
+        run(build_agent(config, providers={"openai": model}), "x")
+    assert len(model.calls) == 1
+
+
+def test_a_loop_that_ends_runs_in_direct_style():
+    assert run(looping(1000), "x").counters["mu"] == 1001
+    assert run(Loop(Compose(), "False", 50), "x").engine == "recursive"
