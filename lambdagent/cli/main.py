@@ -132,6 +132,7 @@ def _dispatch(argv: list[str], out: Output) -> int:
         command = import_module(f"lambdagent.cli.commands.{module}")
         parser = _Parser(f"lambdagent {argv[0]}", help_text, out)
         command.add_arguments(parser)
+        parser.shorten_usage()
         try:
             arguments = parser.parse_intermixed_args(argv[1:])
         except SystemExit as stop:
@@ -171,6 +172,14 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument(
             "--traceback", action="store_true", help="show where in the program an error arose"
         )
+
+    def shorten_usage(self) -> None:
+        """Tell the arguments that have a place; the options are told below them, one by one."""
+        places = [
+            str(each.metavar) if each.nargs is None else f"[{each.metavar}]"
+            for each in self._get_positional_actions()
+        ]
+        self.usage = " ".join([self.prog, "[OPTIONS]", *places])
 
     def print_help(self, _file: object = None) -> None:
         self._output.answer(self.format_help().rstrip("\n"))
