@@ -79,6 +79,10 @@ MESSAGES: dict[str, Text] = {
         why="it is data: texts, numbers, booleans, lists and dicts with texts as keys",
         fix="pass Python objects as `tools=`, `providers=` or `memory_store=`",
     ),
+    "S016": Text(
+        "there may be more findings than these; the first {limit} are told",
+        fix="mend these first",
+    ),
     "S101": Text(
         "`{field}` is missing",
         why="{doc}",

@@ -28,6 +28,7 @@ from lambdagent.frontend.kinds import (
     Step,
 )
 from lambdagent.frontend.nodes import (
+    MAX_FINDINGS,
     Entries,
     ListNode,
     MapNode,
@@ -101,6 +102,8 @@ def check_config(tree: Tree, source: Source, environment: Mapping[str, str]) -> 
         actual = "nothing" if is_null(tree.root) else actual
         checker.findings.append(finding("S105", where, actual=actual))
     findings = in_file_order([*tree.findings, *checker.findings])
+    if max(len(tree.findings), len(checker.findings)) >= MAX_FINDINGS:
+        findings.append(finding("S016", limit=MAX_FINDINGS))
     if findings:
         raise compile_error(findings, source)
     assert tree.root is not None

@@ -18,7 +18,7 @@ from lambdagent.source import Source, Span
 
 MAX_DEPTH = 100
 MAX_COPIES = 100_000
-MAX_FINDINGS = 100  # of one stage; who has more will compile again anyway
+MAX_FINDINGS = 1_000  # of one stage; a generated file may have a hundred thousand
 
 # What may be read from a scalar.
 PLAIN = "plain"  # whatever the field wants
