@@ -232,6 +232,11 @@ MESSAGES: dict[str, Text] = {
     ),
     "P032": Text("the file is no program in JSON: {reason}", fix="{hint}"),
     "P033": Text("{what} is not possible with a core program", why="{why}", fix="{hint}"),
+    "P036": Text(
+        "the program has no pure λ form that runs: {reason}",
+        why="true, 0 and the empty list are one term in pure λ; a type must tell them apart",
+        fix="give the two uses agents of their own",
+    ),
     "P035": Text("`{field}` of the site `{name}` is no valid expression: {reason}"),
     "P034": Text(
         "the kind `{kind}` of the site `{name}` does not exist",

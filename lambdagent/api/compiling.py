@@ -12,6 +12,8 @@ from typing import Any
 import attrs
 
 from lambdagent.desugar.passes import desugar
+from lambdagent.desugar.pure import desugar_pure
+from lambdagent.desugar.typing import NoTypeError
 from lambdagent.effects.collector import relaxed
 from lambdagent.errors import (
     ConfigError,
@@ -19,6 +21,7 @@ from lambdagent.errors import (
     LambdaSyntaxError,
     NoSuchFileError,
     SchemaError,
+    SemanticError,
     finding,
 )
 from lambdagent.frontend.build import build_term
@@ -124,13 +127,30 @@ class Compiled:
             return print_program(self.program, lines=True)
         return outline.human(self.term)
 
-    def formal(self, *, ascii: bool = False, de_bruijn: bool = False) -> str:  # noqa: A002
+    def formal(
+        self,
+        *,
+        ascii: bool = False,  # noqa: A002
+        de_bruijn: bool = False,
+        sugar: bool = True,
+    ) -> str:
         """Return the whole program as λ text, which is a program again."""
-        return print_program(self.program, ascii=ascii, de_bruijn=de_bruijn)
+        return print_program(self.program, ascii=ascii, de_bruijn=de_bruijn, sugar=sugar)
 
     def tables(self) -> str:
         """Return the whole program as JSON, which is a program again."""
         return program_json(self.program)
+
+    def pure(self) -> Compiled:
+        """Return the program in pure λ, which is a program again; it has no surface term.
+
+        Raises:
+            SemanticError: A value has no single type, so its encoding cannot be decoded.
+        """
+        try:
+            return Compiled(self.name, None, desugar_pure(self.program))
+        except NoTypeError as error:
+            raise SemanticError(finding("P036", reason=str(error))) from error
 
     def latex(self, *, de_bruijn: bool = False) -> str:
         """Return the core term in LaTeX."""

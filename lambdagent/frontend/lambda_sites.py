@@ -16,6 +16,7 @@ from lambdagent.frontend.lambda_names import LambdaFile
 from lambdagent.frontend.lambda_tree import JOIN
 from lambdagent.frontend.report import nearest
 from lambdagent.frontend.schema import EARLY_STOP_NAMES
+from lambdagent.ir.abi import is_type
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.program import Program
@@ -72,6 +73,7 @@ LABELS = Kind(
 OBJECT = Kind("an object", lambda value: isinstance(value, Record))
 ROWS = Kind("what its `text` is read as", lambda _: True)
 TOOLS = Kind("a list of {name, description}", _are_tools)
+TYPE = Kind("a type of pure λ", is_type)
 MODEL = Kind("a model", lambda value: value is None or isinstance(value, str | Record))
 
 
@@ -133,6 +135,7 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
     "thought": {},
     "concat": {"count": Field(COUNT, None)},
     "truth": {},
+    "border": {},
     "fail": {"error": Field(TEXT, str), "message": Field(TEXT, "")},
 }
 # Kinds whose sites need no row, since all of it is usual.
@@ -156,6 +159,8 @@ _ROW: Mapping[str, Kind] = {
     "onError": Kind("raise or text", lambda value: value in ("raise", "text")),
     "idempotent": TRUTH,
     "timeout": SECONDS,
+    "arg": TYPE,
+    "result": TYPE,
     "static": OBJECT,
 }
 _MODEL_FIELDS: Mapping[str, Kind] = {
@@ -248,6 +253,8 @@ def site_of_row(name: str, row: Record, where: Span | None = None) -> Site:
         on_error=cast("Literal['raise', 'text']", attributes.get("onError", "raise")),
         idempotent=attributes.get("idempotent", True) is True,
         timeout_s=timeout if isinstance(timeout, int | float) else None,
+        arg=attributes.get("arg"),
+        result=attributes.get("result"),
     )
 
 

@@ -45,7 +45,7 @@ _BARE = {name: name for name in ("pair", "fst", "snd", "nil", "cons", "succ", "c
 _BARE["if"] = "cond"
 
 
-def print_term(
+def print_term(  # noqa: PLR0913 - keywords, each with a usual value
     term: Term,
     *,
     ascii: bool = False,  # noqa: A002 - the word for it
@@ -53,6 +53,7 @@ def print_term(
     de_bruijn: bool = False,
     labels: bool = True,
     lines: bool = False,
+    sugar: bool = True,
 ) -> str:
     """Return `term` as one line of text.
 
@@ -66,8 +67,9 @@ def print_term(
         de_bruijn: Write ``^i`` for all variables.
         labels: Write the marks of macro events.
         lines: Start a new line after ``in`` and for each arm of a case, and write ``Y₂₀``.
+        sugar: Write ``let`` for an abstraction that is applied.
     """
-    printer = _Printer(_Style(ascii, de_bruijn, labels, lines), _Usage(term))
+    printer = _Printer(_Style(ascii, de_bruijn, labels, lines, sugar), _Usage(term))
     return printer.run(term, limit)
 
 
@@ -77,6 +79,7 @@ class _Style:
     de_bruijn: bool
     labels: bool
     lines: bool
+    sugar: bool
 
 
 class _Usage:
@@ -360,7 +363,7 @@ class _Printer:
 
     def form(self, head: Term, args: list[Term]) -> _Form:
         """Return strength, number of operands and printer of the form that `head` starts."""
-        if type(head) is Lam:
+        if type(head) is Lam and self.style.sugar:
             return _BINDER, 1, lambda _tail: self.let(head, args[0])
         if type(head) is Prim and head.name in _FORMS and len(args) >= _arity(head):
             return _FORMS[head.name](self, head, args)

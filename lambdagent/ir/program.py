@@ -42,7 +42,8 @@ class Program:
 
 def site_row(site: Site) -> Record:
     """Return `site` as JSON-like data, without its binding."""
-    return Record(
+    types = {"arg": site.arg, "result": site.result}
+    row = Record(
         name=site.name,
         kind=site.kind,
         static=site.static,
@@ -51,6 +52,7 @@ def site_row(site: Site) -> Record:
         idempotent=site.idempotent,
         timeout=site.timeout_s,
     )
+    return Record({**row, **{key: kind for key, kind in types.items() if kind is not None}})
 
 
 def _without_credentials(row: Record) -> Record:

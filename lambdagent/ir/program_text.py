@@ -25,6 +25,7 @@ def print_program(
     ascii: bool = False,  # noqa: A002 - the word for it
     de_bruijn: bool = False,
     lines: bool = False,
+    sugar: bool = True,
 ) -> str:
     """Return `program` as text that reads back to a program of equal digest.
 
@@ -33,8 +34,9 @@ def print_program(
         ascii: Use nothing but ASCII.
         de_bruijn: Write variables as ``^i``.
         lines: Break the term into lines, for people.
+        sugar: Write ``let`` for an abstraction that is applied.
     """
-    term = print_term(program.term, ascii=ascii, de_bruijn=de_bruijn, lines=lines)
+    term = print_term(program.term, ascii=ascii, de_bruijn=de_bruijn, lines=lines, sugar=sugar)
     if not program.sites:
         return f"{term}\n"
     pieces: list[Piece] = ["where {", Mark.INDENT]
@@ -64,7 +66,8 @@ def _row(site: Site) -> Record:
     assert isinstance(row, Record)
     kind = {} if site.name.partition(":")[0] == site.kind else {"kind": site.kind}
     unusual = {key: row[key] for key, usual in _USUAL.items() if row[key] != usual}
-    return Record({**kind, **unusual, "static": site.static})
+    types = {key: row[key] for key in ("arg", "result") if key in row}
+    return Record({**kind, **unusual, **types, "static": site.static})
 
 
 def _data_pieces(value: Data, *, ascii: bool) -> list[Piece]:  # noqa: A002

@@ -11,7 +11,7 @@ from typing import Literal
 
 import attrs
 
-from lambdagent.ir.data import Record
+from lambdagent.ir.data import Data, Record
 
 SiteClass = Literal["oracle", "store", "host", "control"]
 
@@ -34,6 +34,7 @@ KINDS: dict[str, SiteClass] = {
     "thought": "host",
     "concat": "host",
     "truth": "host",
+    "border": "host",
     "fail": "control",
 }
 
@@ -50,6 +51,8 @@ class Site:
         on_error: What an oracle's failure does: ``raise`` it, or answer with a ``text``.
         idempotent: Whether asking twice does no harm.
         timeout_s: Longest wait for an answer, in seconds.
+        arg: In pure λ, the type by which the machine decodes arguments; see `ir.abi`.
+        result: In pure λ, the type by which it encodes answers.
         binding: Key of a host object in `registry`; no part of the meaning, never hashed.
     """
 
@@ -60,6 +63,8 @@ class Site:
     on_error: Literal["raise", "text"] = "raise"
     idempotent: bool = True
     timeout_s: float | None = None
+    arg: Data = None
+    result: Data = None
     binding: str | None = attrs.field(default=None, eq=False)
 
     @property

@@ -179,6 +179,11 @@ def truth(_static: Record) -> HostFunction:
     return run
 
 
+def border(_static: Record) -> HostFunction:
+    """Return the argument: the types of the site decode and encode it."""
+    return lambda value: value
+
+
 def _strings(data: Data) -> tuple[str, ...]:
     return tuple(item for item in data if isinstance(item, str)) if isinstance(data, tuple) else ()
 
@@ -192,4 +197,5 @@ HOSTS: Mapping[str, Callable[[Record], HostFunction]] = {
     "thought": thought,
     "concat": concat,
     "truth": truth,
+    "border": border,
 }

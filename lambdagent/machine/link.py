@@ -20,6 +20,7 @@ from lambdagent.ir.data import Data
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import free_reach
+from lambdagent.machine.border import BORDER, bordered
 from lambdagent.machine.host import HOSTS
 from lambdagent.machine.rules import FIRE, Misfit
 from lambdagent.machine.state import (
@@ -82,12 +83,16 @@ def link(program: Program) -> Linked:
     if free_reach(program.term):
         what = "an open term is no program"
         raise ValueError(what)
-    rows = encode_term(program.term)
+    term = bordered(program)
+    rows = encode_term(term)
     codes: list[Code] = []
     spines: dict[int, tuple[Code, tuple[Code, ...]]] = {}
     for number, row in enumerate(rows):
         codes.append(_code(number, row, codes, spines))
     sites = {name: _linked_site(site) for name, site in program.sites.items()}
+    if term is not program.term:
+        for name, host in BORDER.items():
+            sites[name] = LinkedSite(Site(name, "border"), host=_total(name, host))
     for code in codes:
         if code[0] == CONST and type(code[2]) is tuple and code[2][0] == SITE:
             sites[code[2][1]]

@@ -114,3 +114,20 @@ def test_memories_of_the_command_line_are_those_of_the_sites(command: Command):
     assert "blue" in command("run", "mem.lam", "x", "-q", "--env", "colour=blue").out
     command.write("echo.lam", ECHO)
     assert "nothing in the file uses memory" in command("run", "echo.lam", "x", "--env", "a=b").err
+
+
+@pytest.mark.parametrize("engine", ["cek", "recursive"])
+@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+def test_an_example_in_pure_lambda_gives_the_same_answer(command: Command, path, engine):
+    command.write("pure.lam", command("lambda", str(path), "--desugar").out)
+    before, after = (
+        command("run", file, "1+1", "-q", "--engine", engine) for file in (str(path), "pure.lam")
+    )
+    assert (after.code, after.out, after.err) == (before.code, before.out, before.err)
+
+
+def test_a_value_that_is_two_things_has_no_pure_lambda(command: Command):
+    command.write("two.lam", "λx. let _ = tool.a ⟨x, x⟩ in tool.a true")
+    done = command("lambda", "two.lam", "--desugar")
+    assert (done.code, done.out) == (2, "")
+    assert "error[P036]" in done.err

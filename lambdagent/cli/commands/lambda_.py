@@ -16,6 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="human",
         help="human for people; formal is the whole program, and json its tables: both run",
     )
+    add("--desugar", action="store_true", help="pure λ: variables, λ, applications; it runs")
     spelling = parser.add_mutually_exclusive_group()
     spelling.add_argument("--ascii", action="store_true", help="formal, in nothing but ASCII")
     spelling.add_argument("--latex", action="store_true", help="the core term in LaTeX")
@@ -30,10 +31,15 @@ def run(arguments: Namespace, out: Output) -> int:
 
 
 def _text(compiled: compiling.Compiled, arguments: Namespace) -> str:
+    if arguments.desugar:
+        compiled = compiled.pure()
     if arguments.latex:
         return compiled.latex(de_bruijn=arguments.de_bruijn)
     if arguments.format == "json":
         return compiled.tables()
-    if arguments.format == "formal" or arguments.ascii or arguments.de_bruijn:
-        return compiled.formal(ascii=arguments.ascii, de_bruijn=arguments.de_bruijn)
+    whole = arguments.format == "formal" or arguments.ascii or arguments.de_bruijn
+    if whole or arguments.desugar:
+        return compiled.formal(
+            ascii=arguments.ascii, de_bruijn=arguments.de_bruijn, sugar=not arguments.desugar
+        )
     return compiled.human()

@@ -1,0 +1,351 @@
+"""Types of what a program hands to its sites, for the border between pure λ and the machine.
+
+Unification over the term; a definition that mentions no site may have many types. A type may
+contain itself, so untyped recursion passes. What stays unknown is opaque data.
+
+Source: semantics.md §2 (types), §10 (ABI).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import attrs
+
+from lambdagent.ir.abi import DATA
+from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.labels import OTHER, action_labels
+from lambdagent.ir.program import Program
+from lambdagent.ir.sites import Site
+from lambdagent.ir.walk import children, nodes
+
+# A literal that nothing counts with is written as a numeral up to here, as an atom beyond.
+_MOST_COUNTED = 1000
+# Types of lowered programs are as deep as their tuples are long.
+_DEEPEST, _LARGEST = 200, 10_000
+# Most times that a definition gets another type; after that all its uses share one.
+_MOST_INSTANCES = 20_000
+_BOOLEAN = {"predicate", "stop", "truth"}
+
+
+class NoTypeError(ValueError):
+    """A value is used as two different things, so its encoding cannot be told apart."""
+
+
+class _Type:
+    """A node of the graph of types: unknown, or ``(constructor, parts)``; `link` once merged."""
+
+    __slots__ = ("head", "link", "parts")
+
+    def __init__(self, head: Any = None, *parts: _Type) -> None:
+        self.head = head
+        self.parts = parts
+        self.link: _Type | None = None
+
+
+def _find(kind: _Type) -> _Type:
+    while kind.link is not None:
+        if kind.link.link is not None:
+            kind.link = kind.link.link
+        kind = kind.link
+    return kind
+
+
+def _unify(left: _Type, right: _Type) -> None:
+    stack = [(left, right)]
+    while stack:
+        a, b = map(_find, stack.pop())
+        if a is b:
+            continue
+        if a.head is None:
+            a.link = b
+        elif b.head is None:
+            b.link = a
+        elif a.head == b.head:
+            a.link = b
+            stack.extend(zip(a.parts, b.parts, strict=True))
+        else:
+            what = f"a value is {_shown(a)} in one place and {_shown(b)} in another"
+            raise NoTypeError(what)
+
+
+def _shown(kind: _Type) -> str:
+    return "a choice" if isinstance(kind.head, tuple) else f"a {kind.head}"
+
+
+def _fun(*kinds: _Type) -> _Type:
+    *given, result = kinds
+    for kind in reversed(given):
+        result = _Type("function", kind, result)
+    return result
+
+
+@attrs.frozen(eq=False)
+class Types:
+    """What was found.
+
+    Attributes:
+        input: The type of the program's argument.
+        answer: The type of its result.
+        encoded: Identities of the numbers and texts that are no atoms.
+    """
+
+    input: Data
+    answer: Data
+    encoded: frozenset[int]
+    _sites: dict[str, tuple[_Type, _Type]]
+
+    def arg(self, site: str) -> Data:
+        """Return the type of the arguments of `site`."""
+        return _data(self._sites[site][0]) if site in self._sites else DATA
+
+    def result(self, site: str) -> Data:
+        """Return the type of the answers of `site`."""
+        return _data(self._sites[site][1]) if site in self._sites else DATA
+
+
+def infer(program: Program) -> Types:
+    """Return the types at the borders of `program`.
+
+    Raises:
+        NoTypeError: There are none.
+    """
+    inference = _Inference(program)
+    given, answer = _Type(), _Type()
+    inference.visit(program.term, _fun(given, answer))
+    encoded = inference.settle()
+    return Types(_data(given), _data(answer), encoded, inference.sites)
+
+
+class _Inference:
+    def __init__(self, program: Program) -> None:
+        self.table = program.sites
+        self.sites: dict[str, tuple[_Type, _Type]] = {}
+        self.literals: dict[int, _Type] = {}
+        self.open: list[Lit] = []  # numbers and texts: atoms where another type is wanted
+
+    def visit(  # noqa: C901, PLR0912 - one branch for each shape
+        self, root: Term, kind: _Type
+    ) -> None:
+        closed, free = _closed(root)
+        instances = 0
+        seen: dict[tuple[int, int], _Type] = {}
+        envs: list[Any] = [()]  # kept alive, since they are told apart by identity
+        stack: list[tuple[Term, Any, _Type]] = [(root, envs[0], kind)]
+        while stack:
+            term, env, kind = stack.pop()
+            if type(term) in {App, Lam}:
+                instances += id(term) in free
+                key = (id(term), 0 if id(term) in closed else id(env))
+                if id(term) not in free or instances > _MOST_INSTANCES:
+                    if key in seen:
+                        _unify(seen[key], kind)
+                        continue
+                    seen[key] = kind
+            if type(term) is App and type(term.fun) is Lam and _is_definition(term.arg, free):
+                envs.append((term.arg, env))
+                stack.append((term.fun.body, envs[-1], kind))
+            elif type(term) is App:
+                arg = _Type()
+                stack += [(term.arg, env, arg), (term.fun, env, _fun(arg, kind))]
+            elif type(term) is Lam:
+                given, result = _Type(), _Type()
+                _unify(kind, _fun(given, result))
+                envs.append((given, env))
+                stack.append((term.body, envs[-1], result))
+            elif type(term) is Var:
+                for _ in range(term.index):
+                    env = env[1]
+                if isinstance(env[0], _Type):
+                    _unify(env[0], kind)
+                else:
+                    stack.append((env[0], (), kind))
+            elif type(term) is Lit:
+                _unify(self.literal(term), kind)
+            elif type(term) is Prim:
+                _unify(self.constant(term), kind)
+
+    def literal(self, term: Lit) -> _Type:
+        if id(term) not in self.literals:
+            self.literals[id(term)] = _Type(_literal_head(term.value))
+            if isinstance(term.value, str) or (type(term.value) is int and term.value >= 0):
+                self.open.append(term)
+        return self.literals[id(term)]
+
+    def constant(self, term: Prim) -> _Type:
+        name, params = term.name, term.params
+        match name, params:
+            case "site", (str(site),):
+                return self.site(self.table[site])
+            case "tag", (tuple(labels), int(index)):
+                parts = [_Type() for _ in labels]
+                return _fun(parts[index], _Type(("sum", *labels), *parts))
+            case "case", (tuple(labels),):
+                parts, result = [_Type() for _ in labels], _Type()
+                branches = [_fun(part, result) for part in parts]
+                return _fun(_Type(("sum", *labels), *parts), *branches, result)
+            case "par", (int(count),):
+                parts = [_Type() for _ in range(count)]
+                result = parts[-1]
+                for part in reversed(parts[:-1]):
+                    result = _Type("pair", part, result)
+                return _fun(*(_fun(_Type(), part) for part in parts), result)
+        return _SCHEMES[name]()
+
+    def site(self, site: Site) -> _Type:
+        if site.kind == "fail":
+            if site.name not in self.sites:
+                self.sites[site.name] = (_Type(), _Type())
+            return _fun(self.sites[site.name][0], _Type())
+        if site.name not in self.sites:
+            self.sites[site.name] = (_Type(), _result(site))
+        return _fun(*self.sites[site.name])
+
+    def settle(self) -> frozenset[int]:
+        """Return which literals are encoded, those whose type nothing else tells included."""
+        encoded = set()
+        for term in self.open:
+            kind, value = _find(self.literals[id(term)]), term.value
+            own = "text" if isinstance(value, str) else "nat"
+            if kind.head is None and (isinstance(value, str) or _is_small(value)):
+                kind.head = own
+            if kind.head == own:
+                encoded.add(id(term))
+        return frozenset(encoded)
+
+
+def _literal_head(value: object) -> str | None:
+    if value is UNIT:
+        return "unit"
+    return "bool" if isinstance(value, bool) else None
+
+
+def _is_small(value: object) -> bool:
+    return isinstance(value, int) and value <= _MOST_COUNTED
+
+
+def _result(site: Site) -> _Type:
+    """Return the type of the answers of a site, which its kind tells."""
+    if site.kind in _BOOLEAN:
+        return _Type("bool")
+    labels: tuple[Any, ...] = ()
+    if site.kind == "action":
+        tools = site.static["tools"]
+        labels = action_labels(tuple(map(str, tools)) if isinstance(tools, tuple) else ())
+    elif site.kind == "label":
+        given = site.static["labels"]
+        labels = (*given, OTHER) if isinstance(given, tuple) else ()
+    return _Type(("sum", *labels), *(_Type() for _ in labels)) if labels else _Type()
+
+
+def _pair_scheme() -> _Type:
+    a, b = _Type(), _Type()
+    return _fun(a, b, _Type("pair", a, b))
+
+
+def _fst_scheme() -> _Type:
+    a, b = _Type(), _Type()
+    return _fun(_Type("pair", a, b), a)
+
+
+def _snd_scheme() -> _Type:
+    a, b = _Type(), _Type()
+    return _fun(_Type("pair", a, b), b)
+
+
+def _cons_scheme() -> _Type:
+    a = _Type()
+    items = _Type("list", a)
+    return _fun(a, items, items)
+
+
+def _if_scheme() -> _Type:
+    a = _Type()
+    return _fun(_Type("bool"), _fun(_Type(), a), _fun(_Type(), a), a)
+
+
+def _fix_scheme() -> _Type:
+    agent = _fun(_Type(), _Type())
+    return _fun(_fun(agent, agent), agent, agent)
+
+
+def _guard_scheme() -> _Type:
+    a, b = _Type(), _Type()
+    return _fun(_fun(a, b), _fun(b, _Type("bool")), _fun(b, b), a, b)
+
+
+def _pmap_scheme() -> _Type:
+    a, b = _Type(), _Type()
+    return _fun(_fun(a, b), _Type("list", a), _Type("list", b))
+
+
+def _catch_scheme() -> _Type:
+    a = _Type()
+    return _fun(_fun(_Type(), a), _fun(_Type(), a), a)
+
+
+_SCHEMES: Mapping[str, Callable[[], _Type]] = {
+    "pair": _pair_scheme,
+    "fst": _fst_scheme,
+    "snd": _snd_scheme,
+    "nil": lambda: _Type("list", _Type()),
+    "cons": _cons_scheme,
+    "if": _if_scheme,
+    "fix": _fix_scheme,
+    "guard": _guard_scheme,
+    "pmap": _pmap_scheme,
+    "catch": _catch_scheme,
+    "succ": lambda: _fun(_Type("nat"), _Type("nat")),
+}
+
+
+def _is_definition(term: Term, free: set[int]) -> bool:
+    return type(term) is Lam and id(term) in free
+
+
+def _closed(root: Term) -> tuple[set[int], set[int]]:
+    """Return the identities of the closed nodes of `root`, and of those that mention no site."""
+    asks: set[int] = set()
+    reach: dict[int, int] = {}
+    for term in nodes(root):
+        if type(term) is Var:
+            reach[id(term)] = term.index + 1
+        elif type(term) is Lam:
+            reach[id(term)] = max(0, reach[id(term.body)] - 1)
+        elif type(term) is App:
+            reach[id(term)] = max(reach[id(term.fun)], reach[id(term.arg)])
+        else:
+            reach[id(term)] = 0
+            if type(term) is Prim and term.name == "site":
+                asks.add(id(term))
+        if any(id(child) in asks for child in children(term)):
+            asks.add(id(term))
+    closed = {number for number, most in reach.items() if not most}
+    return closed, closed - asks
+
+
+def _data(kind: _Type) -> Data:
+    """Return a type as data.
+
+    Raises:
+        NoTypeError: It contains itself, or is too large.
+    """
+    left = _LARGEST
+
+    def shown(kind: _Type, depth: int) -> Data:
+        nonlocal left
+        left -= 1
+        if depth > _DEEPEST or left < 0:
+            what = "a value that crosses the border may contain values of its own type"
+            raise NoTypeError(what)
+        kind = _find(kind)
+        if kind.head is None or kind.head == "function":
+            return DATA
+        parts = [shown(part, depth + 1) for part in kind.parts]
+        if isinstance(kind.head, tuple):
+            return ("sum", Record(dict(zip(kind.head[1:], parts, strict=True))))
+        return (kind.head, *parts) if parts else str(kind.head)
+
+    return shown(kind, 0)
