@@ -131,3 +131,12 @@ def test_a_value_that_is_two_things_has_no_pure_lambda(command: Command):
     done = command("lambda", "two.lam", "--desugar")
     assert (done.code, done.out) == (2, "")
     assert "error[P036]" in done.err
+
+
+def test_a_desugared_program_has_every_format(command: Command):
+    tables = command("lambda", "simple.yml", "--desugar", "--format", "json")
+    assert tables.code == 0
+    Path(command.folder, "pure.json").write_text(tables.out, encoding="utf-8")
+    whole = command("run", "simple.yml", "Hello", "--quiet")
+    assert command("run", "pure.json", "Hello", "--quiet").out == whole.out
+    assert command("lambda", "simple.yml", "--desugar", "--latex").out.startswith("\\lambda")
