@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,7 @@ from lambdagent.frontend.models import Overrides, refused
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.ir import core_outline, outline, python_source, registry
+from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Program
 from lambdagent.ir.program_text import print_program, program_json
@@ -116,7 +118,12 @@ class Compiled:
         """Return the structure of the agent as text for people."""
         if self.term is None:
             return core_outline.describe(self.program)
-        return outline.describe(self.term, self.name)
+        return outline.describe(self.term, self.name, self.bounds.model_calls)
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """How often models, tools and the rest of the world can be called."""
+        return bounds(self.program)
 
     def human(self) -> str:
         """Return the agent as people write lambda expressions.
@@ -157,10 +164,12 @@ class Compiled:
         return latex(self.program.term, de_bruijn=de_bruijn)
 
     def to_json(self) -> dict[str, object]:
-        """Return term, core and sites as JSON."""
+        """Return term, core, sites and bounds as JSON."""
         if self.term is None:
-            return core_outline.to_json(self.program)
-        return outline.to_json(self.term, self.program)
+            found = core_outline.to_json(self.program)
+        else:
+            found = outline.to_json(self.term, self.program)
+        return {**found, "bounds": self.bounds.to_json()}
 
     def to_python(self) -> str:
         """Return Python code that rebuilds the term.

@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias, TypeGuard
 
 from lambdagent.ir import surface
+from lambdagent.ir.costs import Interval, count_text
 from lambdagent.ir.data_text import escaped, integer_text, quoted, scalar_text
 from lambdagent.ir.labels import TERMINATE
 from lambdagent.ir.layout import Mark, Piece, bracketed, call, laid_out
-from lambdagent.ir.measure import Calls, constructs, model_calls, rounds
+from lambdagent.ir.measure import constructs, rounds
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface_json import program_json
 
@@ -19,12 +20,17 @@ from lambdagent.ir.surface_json import program_json
 _Parts: TypeAlias = list[Any]
 
 _SUBSCRIPTS = str.maketrans("0123456789-", "₀₁₂₃₄₅₆₇₈₉₋")
-_UNREADABLE = 10**15
 _SHORTENED = "# an outline, prompts and settings shortened; --format formal prints all\n"
 
 
-def describe(root: surface.Term, program_name: str) -> str:
-    """Return the text of ``lambdagent compile``: structure, constructs, bound, base case."""
+def describe(root: surface.Term, program_name: str, calls: Interval) -> str:
+    """Return the text of ``lambdagent compile``: structure, constructs, bound, base case.
+
+    Args:
+        root: Any agent.
+        program_name: What people call it.
+        calls: How often it can ask models, see `ir.bounds`.
+    """
     body = _expanded(_Outline(), root)
     title = f"{_shown(program_name)} ="
     counts = constructs(root)
@@ -33,7 +39,7 @@ def describe(root: surface.Term, program_name: str) -> str:
         laid_out([title, Mark.INDENT, Mark.LINE, *body, Mark.DEDENT]),
         "",
         f"Constructs used: {', '.join(used)}",
-        f"β-reduction bound: {_bound(root)}",
+        f"β-reduction bound: {_bound(root, calls)}",
         *_base_case(root),
     ]
     return "\n".join(lines) + "\n"
@@ -58,32 +64,23 @@ def to_json(root: surface.Term, program: Program) -> dict[str, Any]:
 # --- bounds --------------------------------------------------------------------------------------
 
 
-def _bound(root: surface.Term) -> str:
+def _bound(root: surface.Term, calls: Interval) -> str:
     most = rounds(root)
-    calls = model_calls(root)
     if most is None:
         return _times(calls)
-    steps = f"max {_at_most(most)} step{'' if most == 1 else 's'}"
+    steps = f"max {count_text(most)} step{'' if most == 1 else 's'}"
     return steps if calls.most == most else f"{steps}, {_times(calls)}"
 
 
-def _times(calls: Calls) -> str:
+def _times(calls: Interval) -> str:
     if calls.most == 0:
         return "no model calls"
     unit = "model call" if calls.most == 1 else "model calls"
-    most = _at_most(calls.most)
+    most = count_text(calls.most)
     if calls.least == 0:
         return f"max {most} {unit}"
-    least = _at_least(calls.least)
+    least = count_text(calls.least, round_up=False)
     return f"exactly {most} {unit}" if least == most else f"{least} to {most} {unit}"
-
-
-def _at_most(value: int) -> str:
-    return str(value) if value < _UNREADABLE else f"2^{value.bit_length()}"
-
-
-def _at_least(value: int) -> str:
-    return str(value) if value < _UNREADABLE else f"2^{value.bit_length() - 1}"
 
 
 def _base_case(root: surface.Term) -> Iterable[str]:

@@ -32,6 +32,17 @@ def test_json_is_json(command: Command, kind: str):
     assert isinstance(json.loads(done.out), dict)
 
 
+def test_bounds_are_a_table_and_part_of_the_json(command: Command, kind: str):
+    table = command("compile", "agent.yml", "--bounds")
+    assert (table.code, table.err) == (0, "")
+    assert table.out.startswith("site ")
+    alone = command("compile", "agent.yml", "--bounds", "--format", "json")
+    whole = command("compile", "agent.yml", "--format", "json")
+    found = json.loads(whole.out)["bounds"]
+    assert json.loads(alone.out) == found
+    assert json.dumps(found["modelCalls"]) in table.out
+
+
 def test_python_rebuilds_the_term(command: Command, kind: str):
     done = command("compile", "agent.yml", "--format", "python")
     assert (done.code, done.err) == (0, "")

@@ -7,7 +7,9 @@ from hypothesis import given
 
 from lambdagent.desugar.passes import desugar
 from lambdagent.ir import outline, surface
-from lambdagent.ir.measure import Calls, constructs, model_calls
+from lambdagent.ir.bounds import bounds
+from lambdagent.ir.costs import NEVER
+from lambdagent.ir.measure import constructs
 from lambdagent.ir.program import Program
 from tests.ir.surface_terms import AGENTS, CHAIN, REACT, SAMPLES, deep, react
 
@@ -20,16 +22,20 @@ def program(term: surface.Term) -> Program:
     return desugar(term, lambda text, names: (text, *names))
 
 
+def described(term: surface.Term, name: str) -> str:
+    return outline.describe(term, name, bounds(program(term)).model_calls)
+
+
 @pytest.mark.parametrize("name", SAMPLES)
 def test_an_agent_is_described(name: str, golden: Any):
     term = SAMPLES[name]
-    text = f"{outline.describe(term, 'SeeCoderManus')}\n{outline.human(term)}"
+    text = f"{described(term, 'SeeCoderManus')}\n{outline.human(term)}"
     golden(GOLDEN / f"{name}.txt", text)
 
 
 def test_a_react_agent_is_described_as_the_specification_says():
     assert (
-        outline.describe(REACT, "SeeCoderManus")
+        described(REACT, "SeeCoderManus")
         == """SeeCoderManus =
   Memory(
     Y₂₀(λself.λstate.
@@ -58,29 +64,6 @@ def test_long_prompts_are_cut_and_the_first_line_says_so():
 
 
 @pytest.mark.parametrize(
-    ("term", "least", "most"),
-    [
-        (LAM, 1, 1),
-        (surface.Compose(), 0, 0),
-        (CHAIN, 3, 5),
-        (surface.Route(LAM, {"a": LAM, "b": LAM >> LAM}, CHAIN), 2, 6),
-        (surface.Route(LAM, {"a": LAM >> LAM}), 3, 3),
-        (surface.Route(LAM, {}), 1, 1),
-        (react("search", "terminate"), 1, 20),
-        (react("search").body, 1, 1),
-        ((LAM | (LAM >> LAM) | LAM) >> LAM, 5, 5),
-        (surface.Loop(LAM, LAM, 3), 2, 6),
-        (surface.Loop(LAM, "True", 0), 0, 0),
-        (surface.If(LAM, LAM >> LAM), 1, 3),
-        (surface.Guard(LAM, LAM, 2), 2, 6),
-        (surface.Pair(LAM, surface.Tool("t")), 1, 1),
-    ],
-)
-def test_model_calls_lie_in_an_interval(term: surface.Term, least: int, most: int):
-    assert model_calls(term) == Calls(least, most)
-
-
-@pytest.mark.parametrize(
     ("term", "bound"),
     [
         (surface.Fst(), "no model calls"),
@@ -95,21 +78,21 @@ def test_model_calls_lie_in_an_interval(term: surface.Term, least: int, most: in
     ],
 )
 def test_the_bound_is_said(term: surface.Term, bound: str):
-    assert f"β-reduction bound: {bound}\n" in outline.describe(term, "a")
+    assert f"β-reduction bound: {bound}\n" in described(term, "a")
 
 
 def test_without_terminate_an_answer_is_the_base_case():
-    assert "Base case: an answer without a tool call\n" in outline.describe(react("t"), "a")
+    assert "Base case: an answer without a tool call\n" in described(react("t"), "a")
 
 
 def test_hidden_characters_stay_out_of_the_text():
-    text = outline.describe(surface.Lam("a\n\x1b[31m\u202e"), "b\nc")
+    text = described(surface.Lam("a\n\x1b[31m\u202e"), "b\nc")
     assert text.startswith("b ⏎ c =\n  Lam(a ⏎ \\u001b[31m\\u202e)\n")
 
 
 @given(AGENTS)
 def test_every_agent_can_be_described(term: surface.Term):
-    assert outline.describe(term, "a")
+    assert described(term, "a")
     assert outline.human(term)
     assert sum(constructs(term).values()) == sum(1 for _ in surface.subterms(term))
 
@@ -142,7 +125,7 @@ def test_json_knows_no_registry_keys():
 
 
 def test_an_unknown_term_is_described_by_its_class():
-    assert outline.describe(surface.Term(), "a").startswith("a =\n  Term\n")
+    assert outline.describe(surface.Term(), "a", NEVER).startswith("a =\n  Term\n")
     assert outline.human(surface.Term()) == f"{FIRST_LINE}Term\n"
 
 
@@ -150,7 +133,7 @@ def test_an_unknown_term_is_described_by_its_class():
 @pytest.mark.parametrize("number", range(8))
 def test_an_agent_100000_levels_deep_is_described(number: int):
     term = deep(number, 100_000)
-    assert outline.describe(term, "a")
+    assert outline.describe(term, "a", NEVER)
     assert outline.human(term)
 
 

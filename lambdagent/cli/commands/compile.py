@@ -17,6 +17,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         default="text",
         help="text for people, json for tools, python for code that rebuilds the term",
     )
+    parser.add_argument(
+        "--bounds",
+        action="store_true",
+        help="print how often models and tools can be called instead; json has that too",
+    )
 
 
 def run(arguments: Namespace, out: Output) -> int:
@@ -24,9 +29,12 @@ def run(arguments: Namespace, out: Output) -> int:
     compiled = compiling.compile_file(arguments.file)
     match arguments.format:
         case "json":
-            out.answer(json_text(compiled.to_json()))
+            found = compiled.bounds.to_json() if arguments.bounds else compiled.to_json()
+            out.answer(json_text(found))
         case "python":
             out.answer(compiled.to_python().rstrip("\n"))
+        case _ if arguments.bounds:
+            out.answer(compiled.bounds.describe().rstrip("\n"))
         case _:
             out.answer(compiled.describe().rstrip("\n"))
     return 0
