@@ -7,6 +7,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,6 +31,8 @@ from lambdagent.errors import (
     StuckError,
     finding,
 )
+from lambdagent.ir.bounds import bounds
+from lambdagent.ir.costs import Count
 from lambdagent.ir.data import Data, Record, freeze, thaw
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
@@ -236,9 +239,18 @@ class Session:
             store=self.store,
             transition_limit=transition_limit,
             watch=None if watch is None else watcher(watch),
-            choice=choose(self._engine, self._linked, needs_states=needs_states),
+            choice=choose(
+                self._engine,
+                self._linked,
+                bound=lambda: self._most_model_calls,
+                needs_states=needs_states,
+            ),
         )
         return self._newest
+
+    @cached_property
+    def _most_model_calls(self) -> Count:
+        return bounds(self.program).model_calls.most
 
     def _result(self, execution: Execution, elapsed_s: float) -> Result:
         state = execution.machine.root.state

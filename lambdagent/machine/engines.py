@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 import attrs
 
+from lambdagent.ir.costs import Count, count_text
 from lambdagent.ir.data import Data
 from lambdagent.machine.link import Linked
 from lambdagent.machine.recursive import Ask, Emit, HandOver, Recursive, compiled
@@ -130,7 +131,7 @@ def choose(
     wanted: EngineName,
     linked: Linked,
     *,
-    bound: Callable[[], float] | None = None,
+    bound: Callable[[], Count] | None = None,
     needs_states: str | None = None,
 ) -> Choice:
     """Return which engine runs `linked`.
@@ -150,13 +151,16 @@ def choose(
     return _adapt(linked, bound)
 
 
-def _adapt(linked: Linked, bound: Callable[[], float] | None) -> Choice:
+def _adapt(linked: Linked, bound: Callable[[], Count] | None) -> Choice:
     if any(row[:2] in _FORKS for row in linked.rows if isinstance(row, tuple)):
         return Choice("cek", "adaptive: the program forks")
     calls = None if bound is None else bound()
     if calls is not None and calls > _MANY_CALLS:
-        return Choice("cek", f"adaptive: up to {calls:g} model calls, more than {_MANY_CALLS}")
+        return Choice(
+            "cek", f"adaptive: up to {count_text(calls)} model calls, more than {_MANY_CALLS}"
+        )
     if compiled(linked) is None:
         return Choice("cek", "adaptive: the program is too large for direct style")
-    known = "" if calls is None else f", at most {calls:g} model calls"
+    unit = "model call" if calls == 1 else "model calls"
+    known = "" if calls is None else f", at most {count_text(calls)} {unit}"
     return Choice("recursive", f"adaptive: no fork{known}")

@@ -59,7 +59,8 @@ def test_a_result_names_the_engine_and_says_why():
     )
     assert (result.engine, result.engine_reason) == ("cek", "asked for")
     result = run(Compose(), "x", engine="adaptive")
-    assert (result.engine, result.engine_reason) == ("recursive", "adaptive: no fork")
+    reason = "adaptive: no fork, at most 0 model calls"
+    assert (result.engine, result.engine_reason) == ("recursive", reason)
 
 
 def test_a_fork_hands_over():
@@ -103,11 +104,20 @@ def agent_file(folder: Path, engine: str) -> Path:
     return path
 
 
+def test_adaptive_asks_the_bounds():
+    for steps, engine in ((8, "recursive"), (9, "cek")):
+        agent = react(speaker(say("done")), maxSteps=steps)
+        result = run(agent, "x", engine="adaptive")
+        assert result.engine == engine
+        assert f"{steps} model calls" in result.engine_reason
+
+
 def test_the_file_the_environment_and_the_caller_decide_in_this_order(tmp_path: Path):
     program = compile_file(agent_file(tmp_path, "cek")).program
     assert Session(program, environment={}).run("x").engine == "cek"
     adaptive = {"LAMBDAGENT_ENGINE": "adaptive"}
-    assert Session(program, environment=adaptive).run("x").engine_reason == "adaptive: no fork"
+    reason = "adaptive: no fork, at most 1 model call"
+    assert Session(program, environment=adaptive).run("x").engine_reason == reason
     session = Session(program, engine="recursive", environment={"LAMBDAGENT_ENGINE": "cek"})
     assert session.run("x").engine == "recursive"
 

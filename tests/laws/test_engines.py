@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.costs import INFINITY
 from lambdagent.ir.data import Data
 from lambdagent.machine.engines import ENGINES, Choice, choose, evaluate
 from lambdagent.machine.link import Linked, link
@@ -205,9 +206,10 @@ def test_what_is_wanted_and_what_is_needed_decide():
 
 
 @pytest.mark.parametrize(
-    ("calls", "engine"), [(8, "recursive"), (9, "cek"), (float("inf"), "cek")]
+    ("calls", "shown", "engine"),
+    [(8, "8", "recursive"), (9, "9", "cek"), (2**9999, "2^10000", "cek"), (INFINITY, "∞", "cek")],
 )
-def test_adaptive_counts_model_calls_where_a_bound_is_known(calls, engine):
+def test_adaptive_counts_model_calls_where_a_bound_is_known(calls, shown, engine):
     choice = choose("adaptive", link(program(Lam(Var(0)))), bound=lambda: calls)
     assert choice.engine == engine
-    assert f"{calls:g} model calls" in choice.reason
+    assert f"{shown} model calls" in choice.reason
