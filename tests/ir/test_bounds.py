@@ -177,6 +177,7 @@ def test_what_is_not_known_is_infinite_and_says_why(body: Term, reason: str):
     assert found.to_json()["modelCalls"] == [found.model_calls.least, "∞"]
 
 
+@pytest.mark.slow
 def test_numbers_beyond_all_use_are_infinite():
     found = bounds(program(Lam(fix(10**9, in_turn(ASK, again(), again())))))
     assert found.model_calls.most == INFINITY
@@ -209,6 +210,7 @@ def doubled(levels: int) -> Term:
     return Lam(App(Lam(term), Lam(App(site("llm:text"), Var(0)))))
 
 
+@pytest.mark.slow
 def test_the_analysis_is_polynomial():
     agents = [surface.Lam(f"w{number}") for number in range(500)]
     began = time.process_time()

@@ -4,6 +4,7 @@ from collections import Counter
 
 from hypothesis import given
 
+from lambdagent.ir import surface
 from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.costs import Interval
 from lambdagent.ir.program import Program
@@ -45,3 +46,22 @@ def test_programs_stay_within_their_bounds(program, value, seed):
     found = bounds(program)
     check(program, found, value, content(seed))
     check(program, found, value, keyed(seed))
+
+
+def test_both_bounds_are_attained_where_models_choose():
+    writer, twice = surface.Lam("writer1"), surface.Lam("writer2") >> surface.Lam("writer3")
+    step = surface.ReActStep("react1", think=surface.Lam("writer4"), tools=[surface.Tool("look")])
+    for agent in (
+        surface.Route(surface.Lam("writer5"), {"a": writer, "b": twice}, twice >> writer),
+        surface.Loop(step, max_steps=3),
+        surface.Guard(writer, "x == 'yes'", 2, "text") >> surface.Loop(twice, "x == 'no'", 2),
+    ):
+        program = compiled(agent)
+        runs = [observe_fast(program, "x", keyed_answers(seed)) for seed in range(80)]
+        asked = [sum(call.site.startswith("llm:") for call in seen.obs.log) for seen in runs]
+        assert Interval(min(asked), max(asked)) == bounds(program).model_calls
+
+
+def keyed_answers(seed: int) -> Oracle:
+    """Answer by who asks, so that a question asked again may have another answer."""
+    return lambda key, site, _argument: answers(seed)(key, site, str(key))
