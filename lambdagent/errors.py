@@ -291,6 +291,7 @@ MESSAGES: dict[str, Text] = {
         why="a lowered program never gets here: this is a fault of lambdagent",
         fix="please report it together with the file",
     ),
+    "U001": Text("`{option}` and `{other}` exclude each other", fix="leave one of them out"),
     "U002": Text("`{path}` cannot be written: {reason}"),
     "U003": Text(
         "the run needs one input",

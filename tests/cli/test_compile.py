@@ -76,3 +76,9 @@ def test_an_unknown_form_is_refused(command: Command):
     done = command("compile", "simple.yml", "--format", "xml")
     assert (done.code, done.out) == (2, "")
     assert "invalid choice: 'xml'" in done.err
+
+
+def test_bounds_have_no_form_in_python(command: Command):
+    done = command("compile", "simple.yml", "--bounds", "--format", "python")
+    assert (done.code, done.out) == (2, "")
+    assert "exclude each other" in done.err

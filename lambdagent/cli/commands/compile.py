@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from lambdagent.api import compiling
 from lambdagent.cli.output import Output, json_text
+from lambdagent.errors import UsageError, finding
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -26,6 +27,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, out: Output) -> int:
     """Print what the agent compiles to. No effect is performed."""
+    if arguments.bounds and arguments.format == "python":
+        raise UsageError(finding("U001", option="--bounds", other="--format python"))
     compiled = compiling.compile_file(arguments.file)
     match arguments.format:
         case "json":
