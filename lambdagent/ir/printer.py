@@ -20,8 +20,9 @@ Note [Where parentheses stand].
 # A binder (λ, let, if) reaches as far right as it can, so it stands bare only where nothing
 # follows: at the end of brackets and of binders, as last argument, right of ``::``.
 
+import enum
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import attrs
@@ -31,7 +32,7 @@ from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.layout import Mark, laid_out
 from lambdagent.ir.spelling import site_reference, spelled, variable_name
-from lambdagent.ir.walk import children, nodes
+from lambdagent.ir.usage import Usage
 
 _TERM, _CONS, _APPLY, _LAST, _ATOM = range(5)
 _BINDER = -1
@@ -69,8 +70,41 @@ def print_term(  # noqa: PLR0913 - keywords, each with a usual value
         lines: Start a new line after ``in`` and for each arm of a case, and write ``Y₂₀``.
         sugar: Write ``let`` for an abstraction that is applied.
     """
-    printer = _Printer(_Style(ascii, de_bruijn, labels, lines, sugar), _Usage(term))
+    printer = _Printer(_Style(ascii, de_bruijn, labels, lines, sugar), Usage(term))
     return printer.run(term, limit)
+
+
+@attrs.frozen(eq=False)
+class View:
+    """How a term is shown on its way; nodes are told by identity.
+
+    Attributes:
+        texts: What is written for some nodes instead of their text: names of known terms.
+        marked: The node whose place in the text is wanted; None for none.
+        lets: Write ``(λx. t) u`` as ``let x = u in t``.
+    """
+
+    texts: Mapping[int, str] = {}
+    marked: Term | None = None
+    lets: bool = True
+
+
+_PLAIN = View()
+
+
+def print_marked(term: Term, view: View, reserved: Collection[str] = ()) -> tuple[str, str, str]:
+    """Return `term` as text, without labels: before the marked node, the node, what follows it.
+
+    Args:
+        term: Any core term, in which the marked node occurs once, and no text stands for it.
+        view: What is marked, and what is written differently.
+        reserved: Names that no variable may have, such as those among the texts of `view`.
+    """
+    style = _Style(ascii=False, de_bruijn=False, labels=False, lines=False)
+    printer = _Printer(style, Usage(term), view, reserved)
+    text = printer.run(term, None)
+    start, stop = printer.edges or (len(text), len(text))
+    return text[:start], text[start:stop], text[stop:]
 
 
 @attrs.frozen
@@ -80,42 +114,6 @@ class _Style:
     labels: bool
     lines: bool
     sugar: bool
-
-
-class _Usage:
-    """Which abstractions use their variable, and which have no free variable, by identity."""
-
-    def __init__(self, root: Term) -> None:
-        self.using: set[int] = set()
-        self.closed: set[int] = set()
-        order = list(nodes(root))
-        self._last = sum(1 for term in order if type(term) is Lam)
-        users: dict[int, int] = {}
-        for term in order:
-            for child in children(term):
-                users[id(child)] = users.get(id(child), 0) + 1
-        free: dict[int, int] = {}  # sets of indices as bits; dropped after the last user
-        for term in order:
-            free[id(term)] = self._free(term, free)
-            for child in children(term):
-                users[id(child)] -= 1
-                if not users[id(child)]:
-                    del free[id(child)]
-
-    def _free(self, term: Term, free: dict[int, int]) -> int:
-        if type(term) is Var:
-            # No path has more binders than there are abstractions: beyond them all are alike.
-            return 1 << (min(term.index, self._last) if term.index >= 0 else self._last)
-        if type(term) is App:
-            return free[id(term.fun)] | free[id(term.arg)]
-        if type(term) is not Lam:
-            return 0
-        inside = free[id(term.body)]
-        if inside & 1:
-            self.using.add(id(term))
-        if not inside >> 1:
-            self.closed.add(id(term))
-        return inside >> 1
 
 
 @attrs.frozen(eq=False)
@@ -142,6 +140,12 @@ class _Restore:
     scope: "_Scope"
 
 
+class _Edge(enum.Enum):
+    """Where the marked node starts or ends."""
+
+    EDGE = "edge"
+
+
 @attrs.frozen(eq=False)
 class _Rest:
     """What follows in a chain of pairs or list cells."""
@@ -152,16 +156,16 @@ class _Rest:
     end: str
 
 
-Piece: TypeAlias = str | Mark | _Hole | _Rest | _Bind | _Unbind | _Restore
+Piece: TypeAlias = str | Mark | _Hole | _Rest | _Bind | _Unbind | _Restore | _Edge
 _Form: TypeAlias = tuple[int, int, Callable[[bool], list[Piece]]]
 
 
 class _Scope:
     """The names of the binders around, the innermost last."""
 
-    def __init__(self) -> None:
+    def __init__(self, reserved: Collection[str]) -> None:
         self.names: list[str] = []
-        self.taken: set[str] = set()
+        self.taken = set(reserved)
         self.numbers: dict[str, int] = {}  # by stem: the last number given out
 
     def bind(self, name: str) -> None:
@@ -193,10 +197,19 @@ class _Scope:
 class _Printer:
     """The text so far and the pieces that follow it, the next one last."""
 
-    def __init__(self, style: _Style, usage: _Usage) -> None:
+    def __init__(
+        self,
+        style: _Style,
+        usage: Usage,
+        view: View = _PLAIN,
+        reserved: Collection[str] = (),
+    ) -> None:
         self.style = style
         self.usage = usage
-        self.scope = _Scope()
+        self.view = view
+        self.reserved = reserved
+        self.edges: list[int] = []
+        self.scope = _Scope(reserved)
         self.stack: list[Piece] = []
         self.lists: dict[int, bool] = {}  # by identity: whether it is a list up to nil
 
@@ -216,6 +229,8 @@ class _Printer:
                 self.stack.extend(reversed(self.pieces(piece)))
             elif isinstance(piece, _Rest):
                 self.stack.extend(reversed(self.rest(piece)))
+            elif isinstance(piece, _Edge):
+                self.edges.append(length)
             else:
                 self.change_scope(piece)
         text = laid_out(out) if self.style.lines else "".join(out)
@@ -233,6 +248,19 @@ class _Printer:
             self.scope = piece.scope
 
     def pieces(self, hole: _Hole) -> list[Piece]:
+        term = hole.term
+        text = self.view.texts.get(id(term))
+        if text is not None:
+            return [text]
+        if term is self.view.marked:
+            pieces = self.form_of(hole)
+            outside = int(pieces[:2] == ["(", Mark.INDENT])  # its parentheses are not part of it
+            first, last = pieces[:outside], pieces[len(pieces) - outside :]
+            inner = pieces[outside : len(pieces) - outside]
+            return [*first, _Edge.EDGE, *inner, _Edge.EDGE, *last]
+        return self.form_of(hole)
+
+    def form_of(self, hole: _Hole) -> list[Piece]:
         term = hole.term
         if type(term) is App:
             return self.application(term, hole)
@@ -288,10 +316,10 @@ class _Printer:
         restore: list[Piece] = []
         if id(term) in self.usage.closed:
             restore.append(_Restore(self.scope))
-            self.scope = _Scope()
+            self.scope = _Scope(self.reserved)
         names = []
         body: Term = term
-        while type(body) is Lam:
+        while type(body) is Lam and id(body) not in self.view.texts:
             names.append(self.fresh(body))
             self.scope.bind(names[-1])
             body = body.body
@@ -359,15 +387,18 @@ class _Printer:
         return term, args[::-1]
 
     def unmarked(self, term: App) -> bool:
+        if id(term) in self.view.texts or term is self.view.marked:
+            return False
         return term.label is None or not self.style.labels
 
     def form(self, head: Term, args: list[Term]) -> _Form:
         """Return strength, number of operands and printer of the form that `head` starts."""
-        if type(head) is Lam and self.style.sugar:
+        if type(head) is Lam and self.view.lets and self.style.sugar:
             return _BINDER, 1, lambda _tail: self.let(head, args[0])
         if type(head) is Prim and head.name in _FORMS and len(args) >= _arity(head):
             return _FORMS[head.name](self, head, args)
-        return _ATOM, 0, lambda _tail: [_Hole(head, _ATOM, tail=False)]
+        level = _APPLY if head is self.view.marked else _ATOM
+        return _ATOM, 0, lambda _tail: [_Hole(head, level, tail=False)]
 
     def form_pair(self, _head: Prim, args: list[Term]) -> _Form:
         opened, closed = ("(", ")") if self.style.ascii else ("⟨", "⟩")
