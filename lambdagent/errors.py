@@ -238,6 +238,12 @@ MESSAGES: dict[str, Text] = {
         fix="give the two uses agents of their own",
     ),
     "P035": Text("`{field}` of the site `{name}` is no valid expression: {reason}"),
+    "P036": Text(
+        "`{what}` is nothing for `reduce`: it is about effects",
+        why="a reduction shows a term alone: variables, abstractions, applications, literals, "
+        "pairs, lists, `if`, `case`, `succ` and `Y[n]`",
+        fix="run it with `lambdagent run`, or put a term without effects in its place",
+    ),
     "P034": Text(
         "the kind `{kind}` of the site `{name}` does not exist",
         why="the kinds are {known}",
@@ -304,6 +310,11 @@ MESSAGES: dict[str, Text] = {
         "`{first}` and `{second}` name the same file, `{path}`",
         why="one of them would be lost",
         fix="give each a file of its own",
+    ),
+    "U007": Text(
+        "`{path}` is an agent file, and `reduce` takes a λ term or a `.lam` file",
+        why="a reduction shows a term without effects",
+        fix="write a term, as in `lambdagent reduce '(λx. x) 1'`",
     ),
 }
 
