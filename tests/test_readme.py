@@ -24,7 +24,7 @@ def commands() -> list[list[str]]:
     """The commands that need no key: those on the examples."""
     lines = [line.partition("#")[0] for block in blocks("sh") for line in block.splitlines()]
     found = [line[line.index("lambdagent ") :] for line in lines if "lambdagent " in line]
-    return [shlex.split(line)[1:] for line in found if "examples/" in line]
+    return [shlex.split(line)[1:] for line in found if "examples/" in line or "reduce" in line]
 
 
 @pytest.fixture(autouse=True)

@@ -29,6 +29,7 @@ COMMANDS = {
     "run": ("run", "compile an agent and run it on an input"),
     "compile": ("compile", "compile an agent and print its structure, without running it"),
     "lambda": ("lambda_", "print an agent as a lambda expression"),
+    "reduce": ("reduce", "reduce a pure term step by step"),
     "version": ("version", "print the version"),
 }
 

@@ -12,6 +12,9 @@ from typing import TextIO
 from lambdagent.api.finite import finite
 from lambdagent.errors import UsageError, finding
 
+# Around what is marked: bold and underlined on a terminal.
+_EMPHASIS, _MARKS = ("\x1b[1;4m", "\x1b[0m"), ("‹", "›")
+
 
 class ReaderGoneError(Exception):
     """Nobody reads our output any more, such as after ``| head -1``."""
@@ -37,6 +40,20 @@ class Output:
             ReaderGoneError: The pipe is closed.
             UsageError: It cannot be written, such as on a full disk.
         """
+        self._answer(_shown(self._out, text))
+
+    def marked(self, before: str, text: str, after: str) -> None:
+        """Write a line in which `text`, if any, is bold on a terminal and in ‹marks› elsewhere.
+
+        Raises:
+            ReaderGoneError: The pipe is closed.
+            UsageError: It cannot be written, such as on a full disk.
+        """
+        start, stop = _EMPHASIS if self._out.isatty() else _MARKS
+        middle = f"{start}{_shown(self._out, text)}{stop}" if text else ""
+        self._answer(_shown(self._out, before) + middle + _shown(self._out, after))
+
+    def _answer(self, text: str) -> None:
         try:
             _write(self._out, text)
         except BrokenPipeError:
@@ -55,7 +72,7 @@ class Output:
     def error(self, text: str) -> None:
         """Write `text` and a line break to stderr; there is no one to tell where that fails."""
         try:
-            _write(self._err, text)
+            _write(self._err, _shown(self._err, text))
         except OSError:
             _discard(self._err)
 
@@ -66,9 +83,12 @@ def _open(stream: TextIO | None) -> TextIO:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    shown = _visible(text) if stream.isatty() else text
-    stream.write(f"{_encodable(shown, stream.encoding or 'utf-8')}\n")
+    stream.write(f"{_encodable(text, stream.encoding or 'utf-8')}\n")
     stream.flush()
+
+
+def _shown(stream: TextIO, text: str) -> str:
+    return _visible(text) if stream.isatty() else text
 
 
 def _visible(text: str) -> str:

@@ -100,7 +100,7 @@ def print_marked(term: Term, view: View, reserved: Collection[str] = ()) -> tupl
         view: What is marked, and what is written differently.
         reserved: Names that no variable may have, such as those among the texts of `view`.
     """
-    style = _Style(ascii=False, de_bruijn=False, labels=False, lines=False)
+    style = _Style(ascii=False, de_bruijn=False, labels=False, lines=False, sugar=True)
     printer = _Printer(style, Usage(term), view, reserved)
     text = printer.run(term, None)
     start, stop = printer.edges or (len(text), len(text))

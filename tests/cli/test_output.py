@@ -46,6 +46,15 @@ def test_a_pipe_gets_the_answer_as_it_is():
     assert out.getvalue() == f"{HOSTILE}\n"
 
 
+def test_what_is_marked_is_bold_on_a_terminal_and_in_marks_elsewhere():
+    for out, expected in (
+        (Terminal(), "a � \x1b[1;4mb �\x1b[0m c �\n"),
+        (io.StringIO(), "a \x1b ‹b \x1b› c \x1b\n"),
+    ):
+        Output(out, io.StringIO()).marked("a \x1b ", "b \x1b", " c \x1b")
+        assert out.getvalue() == expected
+
+
 def test_half_a_surrogate_pair_is_replaced():
     out = io.StringIO()
     Output(out, io.StringIO()).answer("a\ud800b")

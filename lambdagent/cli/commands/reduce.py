@@ -1,0 +1,90 @@
+"""``lambdagent reduce EXPR | FILE``."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from pathlib import Path
+
+from lambdagent.api import compiling, reducing
+from lambdagent.cli.output import Output
+from lambdagent.errors import UsageError, finding
+from lambdagent.machine.reduction import STRATEGIES
+from lambdagent.source import Source
+
+_AGENTS = (".yml", ".yaml", ".json")
+_MAX_STEPS = 1000
+_ENDLESS = 1
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take the term, the strategy and what is shown."""
+    add = parser.add_argument
+    add("term", metavar="EXPR|FILE", help="a λ term, or a .lam file; - reads standard input")
+    add(
+        "--strategy",
+        choices=STRATEGIES,
+        default=STRATEGIES[0],
+        help="call by value (as agents run), normal order, or call by need; default cbv",
+    )
+    add(
+        "--max-steps",
+        type=_whole,
+        default=_MAX_STEPS,
+        metavar="N",
+        help=f"most steps; default {_MAX_STEPS}",
+    )
+    add("--fold", action="store_true", help="write known terms as TRUE, church[3], …")
+    add("--prelude", metavar="FILE", help="a .lam file with definitions")
+
+
+def run(arguments: Namespace, out: Output) -> int:
+    """Print the term after each step, with the next redex marked, and how it ended."""
+    prelude = compiling.read_source(arguments.prelude) if arguments.prelude else None
+    start = reducing.reducible(_source(arguments.term), prelude)
+    shown = reducing.lines(
+        start, arguments.strategy, max_steps=arguments.max_steps, fold=arguments.fold
+    )
+    for line in shown:
+        if isinstance(line, reducing.End):
+            out.answer(line.text)
+            return 0 if line.normal else _ENDLESS
+        out.marked(f"{line.number:>4} {line.rule:<5} {line.before}", line.redex, line.after)
+    return 0
+
+
+def _source(term: str) -> Source:
+    """Return the text that the argument is or names; a file that is there wins."""
+    if term == "-":
+        return _standard_input()
+    if term.endswith(".lam") and (" " not in term or _exists(term)):
+        return compiling.read_source(term)
+    if term.endswith(_AGENTS):
+        raise UsageError(finding("U007", path=term))
+    return Source("<expression>", term)
+
+
+def _exists(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # such as of a term that is too long for a name
+        return False
+
+
+def _standard_input() -> Source:
+    try:
+        return Source("<stdin>", sys.stdin.buffer.read().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is {error.object[error.start]:#04x}"
+        raise UsageError(finding("U005", path="standard input", reason=reason)) from error
+
+
+def _whole(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if number < 0:
+        what = f"a whole number from 0 is wanted, not {text!r}"
+        raise ArgumentTypeError(what)
+    return number
