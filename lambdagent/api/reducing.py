@@ -7,7 +7,7 @@ from functools import cache
 
 import attrs
 
-from lambdagent.errors import LambdaSyntaxError, finding
+from lambdagent.errors import Diagnostic, LambdaSyntaxError, finding
 from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir.core import Term
 from lambdagent.ir.folding import Folding, Numbering
@@ -99,12 +99,17 @@ def reducible(source: Source, prelude: Source | None = None) -> Reducible:
         known |= parse_lambda(prelude, known).definitions
     file = parse_lambda(source, known)
     if file.term is None:
-        raise LambdaSyntaxError(finding("P030"), source)
+        raise LambdaSyntaxError(_nothing(empty=not file.definitions), source)
     effect = impure(file.term)
     if effect is not None:
         where = next(iter(file.mentions.values()), None) if effect.name == "site" else None
         raise LambdaSyntaxError(finding("P036", where, what=print_term(effect)), source)
     return Reducible(file.term, {**known, **file.definitions})
+
+
+def _nothing(*, empty: bool) -> Diagnostic:
+    hint = "write one, as in `(λx. x) 1`"
+    return finding("P003", expected="a term", hint=hint) if empty else finding("P030")
 
 
 def lines(

@@ -314,7 +314,8 @@ class _Names:
         if name in _FOREIGN:
             return f"write `{_FOREIGN[name]}`"
         bound = [each for each, levels in self.levels.items() if levels]
-        meant = nearest(name, [*bound, *self.definitions, *self.known])
+        # A name of one letter is near to every other one.
+        meant = len(name) > 1 and nearest(name, [*bound, *self.definitions, *self.known])
         if meant:
             return f"write `{meant}`"
         return f"bind it, as in `λ{name}. …`, or define it, as in `{name} = …;`"

@@ -31,6 +31,9 @@ SHOWN = [
     ("catch (λ_. 1) I",),
     ("(λx x)",),
     ("PAIRR",),
+    ("(λx y. x) y",),
+    ("",),
+    ("x = 1;",),
     ("agent.yml",),
     ("missing.lam",),
 ]
