@@ -38,11 +38,7 @@ class Text(NamedTuple):
 
 MESSAGES: dict[str, Text] = {
     "S001": Text("the file is not valid YAML: {reason}"),
-    "S002": Text(
-        "a tab is used for indentation",
-        why="YAML indents with spaces only",
-        fix="replace the tab by spaces",
-    ),
+    "S002": Text("a tab is used for indentation", "YAML indents with spaces only", "use spaces"),
     "S003": Text(
         "the key `{key}` appears twice",
         why="only one of the values could count; the first stands at line {first}",
@@ -238,10 +234,9 @@ MESSAGES: dict[str, Text] = {
         fix="give the two uses agents of their own",
     ),
     "P035": Text("`{field}` of the site `{name}` is no valid expression: {reason}"),
-    "P036": Text(
+    "P037": Text(
         "`{what}` is nothing for `reduce`: it is about effects",
-        why="a reduction shows a term alone: variables, abstractions, applications, literals, "
-        "pairs, lists, `if`, `case`, `succ` and `Y[n]`",
+        why="a reduction shows a term alone: λ, literals, pairs, lists, `if`, `case`, `Y[n]`",
         fix="run it with `lambdagent run`, or put a term without effects in its place",
     ),
     "P034": Text(
@@ -313,7 +308,6 @@ MESSAGES: dict[str, Text] = {
     ),
     "U007": Text(
         "`{path}` is an agent file, and `reduce` takes a λ term or a `.lam` file",
-        why="a reduction shows a term without effects",
         fix="write a term, as in `lambdagent reduce '(λx. x) 1'`",
     ),
 }

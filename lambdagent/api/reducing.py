@@ -103,7 +103,7 @@ def reducible(source: Source, prelude: Source | None = None) -> Reducible:
     effect = impure(file.term)
     if effect is not None:
         where = next(iter(file.mentions.values()), None) if effect.name == "site" else None
-        raise LambdaSyntaxError(finding("P036", where, what=print_term(effect)), source)
+        raise LambdaSyntaxError(finding("P037", where, what=print_term(effect)), source)
     return Reducible(file.term, {**known, **file.definitions})
 
 
