@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.core import App, Lam, Prim, Term, Var
 
 
 def children(term: Term) -> tuple[Term, ...]:
@@ -113,8 +113,3 @@ def instantiate(body: Term, argument: Term) -> Term:
         return Var(var.index - 1, var.name) if var.index > depth else var
 
     return rebuild(body, replace)
-
-
-def is_atom(term: Term) -> bool:
-    """Whether `term` is evaluated without a step of its own: a variable or a constant."""
-    return type(term) in {Var, Lit, Prim}

@@ -140,3 +140,10 @@ def test_a_desugared_program_has_every_format(command: Command):
     whole = command("run", "simple.yml", "Hello", "--quiet")
     assert command("run", "pure.json", "Hello", "--quiet").out == whole.out
     assert command("lambda", "simple.yml", "--desugar", "--latex").out.startswith("\\lambda")
+
+
+@pytest.mark.parametrize("option", ["--ascii", "--latex", "--de-bruijn"])
+def test_tables_have_no_spelling(command: Command, option: str):
+    done = command("lambda", "simple.yml", "--format", "json", option)
+    assert (done.code, done.out) == (2, "")
+    assert "exclude each other" in done.err

@@ -6,7 +6,6 @@ from lambdagent.ir.walk import (
     children,
     free_reach,
     instantiate,
-    is_atom,
     nodes,
     shift,
     site_names,
@@ -80,9 +79,3 @@ def test_walks_go_100_000_deep():
     assert site_names(term) == set()
     assert alpha_equal(shift(term, 1), term)
     assert alpha_equal(instantiate(term, Lit(1)), term)
-
-
-def test_atoms_are_variables_and_constants():
-    assert all(map(is_atom, (Var(0), Lit(1), Prim("nil"))))
-    assert not is_atom(Lam(Var(0)))
-    assert not is_atom(App(Var(0), Var(0)))

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from lambdagent.api import compiling
 from lambdagent.cli.output import Output
+from lambdagent.errors import UsageError, finding
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -25,6 +26,10 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, out: Output) -> int:
     """Print the agent as a lambda expression."""
+    for option in ("ascii", "latex", "de_bruijn"):
+        if arguments.format == "json" and getattr(arguments, option):
+            other = f"--{option.replace('_', '-')}"
+            raise UsageError(finding("U001", option="--format json", other=other))
     compiled = compiling.compile_file(arguments.file)
     out.answer(_text(compiled, arguments).rstrip("\n"))
     return 0
