@@ -3,13 +3,14 @@
 Arguments are structured values; their text exists only here, and only when a handler asks for it.
 """
 
+from itertools import islice
+
 from lambdagent.effects.protocol import Message
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.sites import Site
 from lambdagent.ir.surface import Model
-from lambdagent.machine.state import Value
-from lambdagent.machine.store import summary_of
-from lambdagent.machine.text import text_of_value
+from lambdagent.machine.state import CONS, Value
+from lambdagent.machine.text import cut, text_of_value
 from lambdagent.machine.values import list_items
 
 _TOOL_PROTOCOL = """\
@@ -20,19 +21,61 @@ You will get what the tool answered, and can then go on. When you know the final
 Tools:
 {tools}"""
 
+# How many of the older turns a summary quotes, and how much of each.
+_QUOTED_TURNS = 10
+_QUOTED_LENGTH = 80
+
 
 def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
     """Return the messages of a model call, oldest first."""
     messages = [Message("system", text) for text in _system_texts(site.static)]
     if not site.static["conversation"]:
         return (*messages, Message("user", text_of_value(argument)))
-    _, (_, older, turns), newest = argument
+    _, (_, turns, (_, max_tokens, recent_turns)), newest = argument
+    recent, older = _window(turns, max_tokens, recent_turns)
     if summary := summary_of(older):
         messages.append(Message("system", summary))
-    for _, asked, reply in list_items(turns):
-        messages.append(Message("user", text_of_value(asked)))
-        messages.append(Message("assistant", text_of_value(reply)))
-    return (*messages, Message("user", text_of_value(newest)))
+    return (*messages, *recent, Message("user", text_of_value(newest)))
+
+
+def _window(turns: Value, max_tokens: int, recent_turns: int) -> tuple[list[Message], Value]:
+    """Return the messages of the recent turns, oldest first, and the turns before them.
+
+    The newest turn is always among the recent ones, however long it is.
+    """
+    newest_first: list[Message] = []
+    left = max_tokens
+    while turns[0] == CONS and len(newest_first) < 2 * recent_turns:
+        _, (_, asked, (_, reply, _)), older = turns
+        texts = text_of_value(reply), text_of_value(asked)
+        left -= sum(map(estimate_tokens, texts))
+        if left < 0 and newest_first:
+            break
+        newest_first += (Message("assistant", texts[0]), Message("user", texts[1]))
+        turns = older
+    return newest_first[::-1], turns
+
+
+def estimate_tokens(text: str) -> int:
+    """Return about how many model tokens `text` is: a quarter of ASCII, all of the rest."""
+    wide = len(text) - len(text.encode("ascii", "ignore"))
+    return wide + (len(text) - wide) // 4 + 4
+
+
+def summary_of(turns: Value) -> str:
+    """Return one text for turns, newest first: how many, and how the latest of them began.
+
+    A host digest: cut text, so that it costs no model call.
+    """
+    if turns[0] != CONS:
+        return ""
+    total = turns[1][2][2]
+    quoted = []
+    for _, asked, (_, reply, _) in islice(list_items(turns), _QUOTED_TURNS):
+        began = (cut(text_of_value(part), _QUOTED_LENGTH) for part in (asked, reply))
+        quoted.append("- " + " → ".join(began))
+    lines = "\n".join(reversed(quoted))
+    return f"[Conversation summary: {total} earlier turns]\n{lines}"
 
 
 def model_of(static: Record) -> Model | None:

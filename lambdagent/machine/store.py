@@ -3,7 +3,7 @@
 Each factory gets the static data of a site and returns (cell before, argument) → (answer, cell
 after). Cells are values, so they are shared between states and stored with them.
 
-    conversation   newest turn first: turn :: older;  turn = ⟨input, ⟨reply, ⟨tokens, number⟩⟩⟩
+    conversation   newest turn first: turn :: older;  turn = ⟨input, ⟨reply, number⟩⟩
     memory         opaque array of {id, key, value, time, number}, oldest first
 """
 
@@ -18,83 +18,40 @@ from lambdagent.machine.values import list_items, pair, project
 Cell = Value | None
 StoreFunction = Callable[[Cell, Value], tuple[Value, Cell]]
 
-# How many of the older turns a summary quotes, and how much of each.
-_QUOTED_TURNS = 10
-_QUOTED_LENGTH = 80
 _KEY_LENGTH = 60
 _VALUE_LENGTH = 200
 
 
-def estimate_tokens(text: str) -> int:
-    """Return about how many model tokens `text` is: a quarter of ASCII, all of the rest."""
-    wide = len(text) - len(text.encode("ascii", "ignore"))
-    return wide + (len(text) - wide) // 4 + 4
-
-
 def read_conversation(static: Record) -> StoreFunction:
-    """Return ⟨older turns, recent turns oldest first⟩, the recent ones within the token limit.
+    """Return ⟨all turns, newest first, ⟨token limit, turn limit⟩⟩.
 
-    The newest turn is always among the recent ones, however long it is.
-
-    The older turns are the rest of the cell, shared and not looked at: their summary is made when
-    a request is rendered.
+    It costs the same however long the conversation is: the turns are the cell, shared, and what of
+    them a model sees is chosen when the request is rendered; see `effects.render`.
     """
-    limit, recent = _number(static["max_tokens"]), _number(static["recent_turns"])
+    limits = pair(_number(static["max_tokens"]), _number(static["recent_turns"]))
 
     def run(cell: Cell, _argument: Value) -> tuple[Value, Cell]:
-        window = NIL_VALUE
-        left, count = limit, 0
-        older = cell or NIL_VALUE
-        while older[0] == CONS and count < recent:
-            _, exchange, (_, reply, (_, tokens, _)) = older[1]
-            left -= tokens
-            if left < 0 and count > 0:
-                break
-            window = (CONS, pair(exchange, reply), window)
-            older = older[2]
-            count += 1
-        return pair(older, window), cell
+        return (PAIR, cell or NIL_VALUE, limits), cell
 
     return run
-
-
-def summary_of(older: Value) -> str:
-    """Return one text for turns, newest first: how many, and how the latest of them began.
-
-    A host digest: cut text, so that it costs no model call.
-    """
-    if older[0] != CONS:
-        return ""
-    total = older[1][2][2][2]
-    quoted: list[str] = []
-    while older[0] == CONS and len(quoted) < _QUOTED_TURNS:
-        turn = older[1]
-        asked = cut(text_of_value(turn[1]), _QUOTED_LENGTH)
-        answered = cut(text_of_value(turn[2][1]), _QUOTED_LENGTH)
-        quoted.append(f"- {asked} → {answered}")
-        older = older[2]
-    lines = "\n".join(reversed(quoted))
-    return f"[Conversation summary: {total} earlier turns]\n{lines}"
 
 
 def append_conversation(_static: Record) -> StoreFunction:
     """Add the turn ⟨input, reply⟩."""
 
     def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
-        older = cell or NIL_VALUE
-        return None, _with_turn(older, argument[1], argument[2])
+        _, exchange, reply = argument
+        return None, _with_turn(cell or NIL_VALUE, exchange, reply)
 
     return run
 
 
 def _with_turn(older: Value, exchange: Value, reply: Value) -> Value:
-    tokens = estimate_tokens(text_of_value(exchange)) + estimate_tokens(text_of_value(reply))
-    number = _turn_number(older) + 1
-    return (CONS, (PAIR, exchange, (PAIR, reply, (PAIR, tokens, number))), older)
+    return (CONS, (PAIR, exchange, (PAIR, reply, _turn_number(older) + 1)), older)
 
 
 def _turn_number(cell: Value) -> int:
-    number: int = cell[1][2][2][2] if cell[0] == CONS else 0
+    number: int = cell[1][2][2] if cell[0] == CONS else 0
     return number
 
 
@@ -103,7 +60,7 @@ def merge_conversation(base: Cell, left: Cell, right: Cell) -> Cell:
     known = _turn_number(base or NIL_VALUE)
     fresh = []
     for turn in list_items(right or NIL_VALUE):
-        if turn[2][2][2] <= known:
+        if turn[2][2] <= known:
             break
         fresh.append(turn)
     merged = left or NIL_VALUE

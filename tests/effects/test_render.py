@@ -1,12 +1,18 @@
 """Arguments of model sites → messages."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lambdagent import ConversationLam, Lam, Model, Session, Term, Tool, build_agent, compile_term
 from lambdagent.effects.protocol import Message
-from lambdagent.effects.render import messages_of, model_of
+from lambdagent.effects.render import estimate_tokens, messages_of, model_of
+from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
 from lambdagent.ir.sites import Site
+from lambdagent.machine.state import Value
+from lambdagent.machine.store import STORES
+from lambdagent.machine.values import pair
 from tests.effects.agents import MODEL, Speaker, call, react, say, speaker
 
 
@@ -31,6 +37,60 @@ def test_an_empty_prompt_is_no_message():
 )
 def test_values_are_asked_as_text(value: object, text: str):
     assert messages_of(site(), value)[-1].text == text
+
+
+# --- conversations -------------------------------------------------------------------------------
+
+
+def asked_within(turns: list[tuple[Value, Value]], max_tokens: int, recent: int) -> list[Message]:
+    """Return what is sent for "now" after `turns`, the system prompt left out."""
+    static = Record(cell="conv:c", max_tokens=max_tokens, recent_turns=recent)
+    cell = None
+    for asked, reply in turns:
+        _, cell = STORES["conv.append"](static)(cell, pair(asked, reply))
+    history, _ = STORES["conv.read"](static)(cell, UNIT)
+    return list(messages_of(site(conversation=True), pair(history, "now"))[1:])
+
+
+@given(
+    st.lists(st.tuples(st.text(max_size=20), st.text(max_size=20)), max_size=30),
+    st.integers(0, 200),
+    st.integers(0, 25),
+)
+def test_the_newest_turns_that_fit_are_sent_and_the_rest_counted(turns, max_tokens, recent):
+    *before, newest = asked_within(turns, max_tokens, recent)
+    assert newest == Message("user", "now")
+    summary = [before.pop(0).text] if before and before[0].role == "system" else []
+    assert [m.role for m in before] == ["user", "assistant"] * (len(before) // 2)
+    kept = len(before) // 2
+    sent = turns[len(turns) - kept :]
+    assert [m.text for m in before] == [text for turn in sent for text in turn]
+    costs = [sum(map(estimate_tokens, turn)) for turn in reversed(turns)]
+    fitting = [n for n in range(len(turns) + 1) if sum(costs[:n]) <= max_tokens and n <= recent]
+    assert kept == max(*fitting, min(1, recent, len(turns)))
+    left = len(turns) - kept
+    assert [text.partition("\n")[0] for text in summary] == (
+        [f"[Conversation summary: {left} earlier turns]"] if left else []
+    )
+
+
+def test_a_reply_may_be_a_record_with_or_without_text():
+    for reply in (Record(text="hello"), Record(other=1), Record(), None, 7):
+        assert asked_within([("q", reply)], 1000, 20)[-1].text == "now"
+        assert asked_within([("q", reply)], 1000, 0)[0].role == "system"
+
+
+def test_a_long_conversation_has_a_short_summary():
+    summary, _ = asked_within([(f"question {i} " * 50, "answer") for i in range(1000)], 1000, 0)
+    assert "1000 earlier turns" in summary.text
+    assert "question 999" in summary.text
+    assert "question 989" not in summary.text
+    assert len(summary.text) < 5000
+
+
+@pytest.mark.parametrize(("text", "least"), [("", 1), ("a" * 400, 100), ("字" * 100, 100)])
+def test_tokens_are_estimated_by_script(text: str, least: int):
+    assert least <= estimate_tokens(text) <= least + 10
 
 
 def said(model: Speaker, number: int) -> list[tuple[str, str]]:

@@ -47,8 +47,8 @@ def fun(argument: Type, result: Type) -> Type:
 
 
 LABELS = sum_of(a=STR, b=STR, _=STR)
-TURN = pair_of(STR, pair_of(STR, pair_of(NAT, NAT)))
-WINDOW = pair_of(list_of(TURN), list_of(pair_of(STR, STR)))
+TURN = pair_of(STR, pair_of(STR, NAT))
+WINDOW = pair_of(list_of(TURN), pair_of(NAT, NAT))
 SIMPLE: tuple[Type, ...] = (STR, BOOL, NAT, UNIT_TYPE)
 SMALL: tuple[Type, ...] = (
     *SIMPLE,

@@ -32,7 +32,7 @@ def remembered(store, keys, mark=""):
 def lines_of(store):
     cell = store.get(CONV)
     turns = [] if cell is None else list(list_items(cell))
-    return [turn[1] for turn in reversed(turns)], [turn[2][2][2] for turn in reversed(turns)]
+    return [turn[1] for turn in reversed(turns)], [turn[2][2] for turn in reversed(turns)]
 
 
 @given(texts, st.lists(texts, min_size=1, max_size=4))

@@ -1,9 +1,6 @@
-import pytest
-
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
-from lambdagent.machine.state import NIL_VALUE
-from lambdagent.machine.store import STORES, estimate_tokens, summary_of
+from lambdagent.machine.store import STORES
 from lambdagent.machine.values import list_items, pair
 
 
@@ -17,71 +14,37 @@ def memory(size=3, ttl=0, **initial):
     return STORES["mem.read"](static), STORES["mem.append"](static)
 
 
-def window_of(read, cell):
-    (_, older, window), after = read(cell, UNIT)
+def turns_of(read, cell):
+    (_, turns, _), after = read(cell, UNIT)
     assert after is cell
-    return older, [turn[1:] for turn in list_items(window)]
+    return [(asked, reply) for _, asked, (_, reply, _) in list_items(turns)]
 
 
 def test_a_new_conversation_is_empty():
     read, _ = conversation()
-    assert window_of(read, None) == (NIL_VALUE, [])
+    assert turns_of(read, None) == []
 
 
-def test_turns_are_read_oldest_first():
+def test_a_conversation_is_read_with_its_limits():
+    read, append = conversation(max_tokens=70, recent=3)
+    _, cell = append(None, pair("q", "a"))
+    assert read(cell, UNIT)[0] == pair(cell, pair(70, 3))
+
+
+def test_turns_are_read_newest_first():
     read, append = conversation()
     cell = None
     for i in range(3):
         _, cell = append(cell, pair(f"q{i}", f"a{i}"))
-    assert window_of(read, cell)[1] == [("q0", "a0"), ("q1", "a1"), ("q2", "a2")]
+    assert turns_of(read, cell) == [("q2", "a2"), ("q1", "a1"), ("q0", "a0")]
 
 
-def test_a_window_is_bounded_by_turns_and_by_tokens():
-    for limits in ({"recent": 2}, {"max_tokens": 2 * (estimate_tokens("q0") * 2)}):
-        read, append = conversation(**limits)
-        cell = None
-        for i in range(5):
-            _, cell = append(cell, pair(f"q{i}", f"a{i}"))
-        older, window = window_of(read, cell)
-        assert window == [("q3", "a3"), ("q4", "a4")]
-        assert summary_of(older).startswith("[Conversation summary: 3 earlier turns]\n")
-
-
-def test_the_newest_turn_is_kept_whatever_its_size():
-    read, append = conversation(max_tokens=1)
-    _, cell = append(None, pair("long " * 100, "answer"))
-    assert len(window_of(read, cell)[1]) == 1
-
-
-def test_appending_shares_the_older_turns():
-    _, append = conversation()
+def test_reading_and_appending_share_the_turns():
+    read, append = conversation()
     _, first = append(None, pair("q", "a"))
     _, second = append(first, pair("r", "b"))
     assert second[2] is first
-
-
-def test_a_reply_may_be_a_record_with_or_without_text():
-    _, append = conversation()
-    for reply in (Record(text="hello"), Record(other=1), Record(), None, 7):
-        _, cell = append(None, pair("q", reply))
-        assert summary_of(cell)
-
-
-def test_a_long_conversation_has_a_short_summary():
-    _, append = conversation()
-    cell = None
-    for i in range(1000):
-        _, cell = append(cell, pair(f"question {i} " * 50, "answer"))
-    summary = summary_of(cell)
-    assert "1000 earlier turns" in summary
-    assert "question 999" in summary
-    assert len(summary) < 5000
-    assert summary_of(NIL_VALUE) == ""
-
-
-@pytest.mark.parametrize(("text", "least"), [("", 1), ("a" * 400, 100), ("字" * 100, 100)])
-def test_tokens_are_estimated_by_script(text, least):
-    assert least <= estimate_tokens(text) <= least + 10
+    assert read(second, UNIT)[0][1] is second
 
 
 # --- memories ------------------------------------------------------------------------------------
