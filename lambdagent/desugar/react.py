@@ -1,15 +1,18 @@
 """ReAct: a bounded fixpoint inside which the machine steps.
 
 Loop(ReActStep(think, t₁ … tₖ), n) =
-    λx. Yₙ(λself. λ⟨view, ⟨thought, i⟩⟩. let r = think view in case (do action r) {
-              call tⱼ a ⇒ let o = tⱼ a in NEXT(tⱼ, a, o);
-              invalid m ⇒ self ⟨do next ⟨view, ⟨r, ⟨"tool call", m⟩⟩⟩, ⟨do thought r, i + 1⟩⟩;
+    λx. Yₙ(λself. λ⟨view, last⟩. let r = think view in case (do action r) {
+              call tⱼ a ⇒ let o = tⱼ a in NEXT(tⱼ, o);
+              invalid m ⇒ NEXT("tool call", m);
               terminate v ⇒ (λx. x) v;
               answer v ⇒ v },
-           λ⟨view, ⟨thought, i⟩⟩. thought) ⟨x, ⟨"", 0⟩⟩
+           λ⟨view, last⟩. do thought last) ⟨x, ""⟩
 
-NEXT(t, a, o) = self ⟨do next ⟨view, ⟨r, ⟨t, o⟩⟩⟩, ⟨do thought r, i + 1⟩⟩
-              | if (do stop ⟨r, ⟨t, ⟨a, ⟨o, i⟩⟩⟩⟩) (do thought r) (self …)      with an exit test
+NEXT(t, o) = self ⟨do next ⟨view, ⟨r, ⟨t, o⟩⟩⟩, r⟩
+
+With an exit test the rounds are counted: ``last`` is ``⟨reply, i⟩``, and after a tool
+
+NEXT(t, o) = if (do stop ⟨r, ⟨t, ⟨a, ⟨o, i⟩⟩⟩⟩) (do thought r) (self ⟨…, ⟨r, i + 1⟩⟩)
 """
 
 from lambdagent.desugar.model_call import lower_model_call
@@ -98,23 +101,28 @@ def lower_react(
             ),
         )
 
-    exhausted: Draft = lam("q", lambda q: fst(snd(q)))
+    def last_thought(q: Draft) -> Draft:
+        return app(parts.thought, snd(q) if parts.stop is None else fst(snd(q)))
+
+    exhausted: Draft = lam("q", last_thought)
     if loop.on_exhausted == "error":
         fail = table.failure("MaxTurns", f"no answer after {loop.max_steps} rounds")
-        exhausted = lam("q", lambda q: app(closed(fail), fst(snd(q))))
+        exhausted = lam("q", lambda q: app(closed(fail), last_thought(q)))
     fix = prim(
         "fix",
         lam("self", lambda self_: lam("q", lambda q: body(self_, q))),
         exhausted,
         params=(loop.max_steps,),
     )
-    return close(lam("x", lambda x: app(fix, pair(x, pair(lit(""), lit(0))))))
+    nothing = lit("") if parts.stop is None else pair(lit(""), lit(0))
+    return close(lam("x", lambda x: app(fix, pair(x, nothing))))
 
 
 def _branches(parts: _Round, tools: list[Term], self_: Draft, q: Draft, r: Draft) -> list[Draft]:
     def again(tool: Draft, observation: Draft) -> Draft:
         view = app(parts.next, pair(fst(q), pair(r, pair(tool, observation))))
-        return app(self_, pair(view, pair(app(parts.thought, r), prim("succ", snd(snd(q))))))
+        last = r if parts.stop is None else pair(r, prim("succ", snd(snd(q))))
+        return app(self_, pair(view, last))
 
     def call(name: str, tool: Term) -> Draft:
         def after(a: Draft, o: Draft) -> Draft:

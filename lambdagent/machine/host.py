@@ -126,7 +126,7 @@ def next_view(static: Record) -> HostFunction:
     conversation, observed = static["conversation"], static["observation"]
 
     def run(value: Value) -> Value:
-        view, reply, tool, observation = value[1], *tuple_items(value[2])
+        _, view, (_, reply, (_, tool, observation)) = value
         thought = text_of(project(reply))
         if not observed:
             return thought
