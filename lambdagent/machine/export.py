@@ -6,7 +6,7 @@ or a constant with some of its operands. Its name says which, its free variables
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -27,7 +27,7 @@ from lambdagent.machine.state import (
 )
 
 
-def exported(root: Value, direct: Direct, known: Iterable[int] = ()) -> Value:
+def exported(root: Value, direct: Direct, known: Collection[int] = ()) -> Value:
     """Return `root` with functions as the stepping machine has them.
 
     Args:
@@ -35,15 +35,24 @@ def exported(root: Value, direct: Direct, known: Iterable[int] = ()) -> Value:
         direct: The program that made it.
         known: Parts, by `id`, that hold no function of it.
     """
-    seen = set(known)
-    stack, found = [root], False
-    while stack and not found:
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
         value = stack.pop()
-        found = type(value) is FunctionType
-        if type(value) is tuple and id(value) not in seen:
-            seen.add(id(value))
-            stack += _items(value)
-    return _Exporter(direct).value(root) if found else root
+        kind = type(value)
+        if kind is FunctionType:
+            return _Exporter(direct).value(root)
+        if kind is not tuple or id(value) in seen or id(value) in known:
+            continue
+        seen.add(id(value))
+        tag = value[0]
+        # Written out: every run walks all that it has remembered.
+        if tag <= CONS:  # or PAIR
+            stack.append(value[2])
+            stack.append(value[1])
+        elif tag == TAGGED:
+            stack.append(value[3])
+    return root
 
 
 def _items(value: Value) -> tuple[Value, ...]:

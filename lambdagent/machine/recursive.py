@@ -169,7 +169,8 @@ class Run:
         self.linked = linked
         self.direct = direct
         self._before = store
-        self._store = store
+        # In direct style nobody sees the states between, so the store is written in place.
+        self._store = dict(store)
         self._ask = ask
         self._emit = emit
         self._headroom = sys.getrecursionlimit() // 2
@@ -203,7 +204,7 @@ class Run:
             before = self._store.get(cell)
             answer, after = function(before, value)
             if after is not before:
-                self._store = {**self._store, cell: after}
+                self._store[cell] = after
             return answer
 
         return ask
@@ -396,10 +397,11 @@ class Run:
 
         The cells from before, which longer ones share, hold none.
         """
-        if self._store is self._before:
-            return self._before
         known = {id(cell) for cell in self._before.values()}
-        return {name: exported(cell, self.direct, known) for name, cell in self._store.items()}
+        return {
+            name: cell if id(cell) in known else exported(cell, self.direct, known)
+            for name, cell in self._store.items()
+        }
 
 
 def _enough() -> None:

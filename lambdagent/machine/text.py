@@ -20,6 +20,8 @@ def text_of_value(value: Value) -> str:
     A pair of memory and input, and the transcript of a ReAct loop, have the layouts of the
     specification; a reply is its text.
     """
+    if type(value) is str:
+        return value
     if type(value) is tuple:
         if value[0] == TAGGED and value[1] == TRANSCRIPT:
             return _transcript(value[3])

@@ -54,7 +54,9 @@ def project(root: Value) -> Data:
 
     A function, of either engine, becomes the text ``<function>``: it has no other form outside.
     """
-    return fold(root, leaf_data, _node_data)
+    while type(root) is tuple and root[0] == TAGGED:
+        root = root[3]
+    return fold(root, leaf_data, _node_data) if _has_parts(root) else leaf_data(root)
 
 
 def _node_data(tag: int, parts: list[Data]) -> Data:
