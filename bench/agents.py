@@ -153,6 +153,11 @@ def echo(value: str) -> str:
     return value
 
 
+async def echo_soon(value: str) -> str:
+    """Return what it was given, on the event loop."""
+    return value
+
+
 def sessions(program: Program, engine: EngineName | None = None) -> Callable[[], Session]:
     """Return what makes fresh sessions of `program` on an engine."""
     return lambda: Session(program, engine=engine, environment={})

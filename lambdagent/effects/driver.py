@@ -9,6 +9,8 @@ handler does.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 from lambdagent.effects.collector import relaxed
 from lambdagent.effects.crew import Crew
@@ -59,35 +61,88 @@ def _run_direct(execution: Execution, handlers: Handlers, clock: Clock) -> None:
 async def adrive(execution: Execution, handlers: Handlers, limit_s: float | None = None) -> None:
     """Run `execution` to its end, on the running event loop; see `drive`."""
     clock = Clock(limit_s)
-    tasks: dict[asyncio.Task[Answer], Flight] = {}
+    tasks = _Tasks()
     try:
         with relaxed():
             execution.leave_direct("direct style would hold up the event loop")
             while True:
                 for flight in await amove(execution, handlers, clock):
-                    work = handlers.of(flight.request.site).aanswer(flight.request)
-                    tasks[asyncio.ensure_future(work)] = flight
+                    tasks.start(flight, handlers.of(flight.request.site).aanswer(flight.request))
                 if execution.finished:
                     return
-                finished, _ = await asyncio.wait(
-                    tasks,
-                    timeout=clock.wait_s(tasks.values()),
-                    return_when=asyncio.FIRST_COMPLETED,
-                )
-                done: Done = [(tasks.pop(task), task.result) for task in finished]
-                for flight in settle(execution, done, list(tasks.values()), clock):
-                    task = next(task for task, other in tasks.items() if other is flight)
-                    _abandon(task)
-                    del tasks[task]
+                done = await tasks.landed(clock)
+                for late in settle(execution, done, tasks.flights, clock):
+                    tasks.abandon(late)
     finally:
         execution.cancel()
-        for task in tasks:
-            _abandon(task)
+        await tasks.end()
+
+
+class _Tasks:
+    """Requests under way on the running event loop, each a task.
+
+    `asyncio.wait` would touch every task at every answer; here a task tells of its end by itself.
+    """
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._by_flight: dict[Flight, asyncio.Task[Answer]] = {}
+        self._ended: list[tuple[Flight, asyncio.Task[Answer]]] = []
+        self._change: asyncio.Future[None] | None = None
+
+    @property
+    def flights(self) -> list[Flight]:
+        """What is under way."""
+        return list(self._by_flight)
+
+    def start(self, flight: Flight, work: Coroutine[Any, Any, Answer]) -> None:
+        """Have `work` answer the request of `flight`."""
+        task = self._by_flight[flight] = self._loop.create_task(work)
+
+        def ended(_: object) -> None:
+            if self._by_flight.pop(flight, None) is not None:
+                self._ended.append((flight, task))
+                self._wake()
+
+        task.add_done_callback(ended)
+
+    async def landed(self, clock: Clock) -> Done:
+        """Return what has landed; nothing if a flight or the run is out of time before."""
+        if not self._ended:
+            self._change = self._loop.create_future()
+            wait_s = clock.wait_s(self._by_flight)
+            timer = None if wait_s is None else self._loop.call_later(wait_s, self._wake)
+            try:
+                await self._change
+            finally:
+                self._change = None
+                if timer is not None:
+                    timer.cancel()
+        ended, self._ended = self._ended, []
+        return [(flight, task.result) for flight, task in ended]
+
+    def _wake(self) -> None:
+        if self._change is not None and not self._change.done():
+            self._change.set_result(None)
+
+    def abandon(self, flight: Flight) -> None:
+        """Cancel the work for `flight`."""
+        task = self._by_flight.pop(flight)
+        task.cancel()
+        task.add_done_callback(_ignored)
+
+    async def end(self) -> None:
+        """Abandon all that is under way, and give it a moment to end."""
+        for _, task in self._ended:
+            _ignored(task)
+        tasks = list(self._by_flight.values())
+        for flight in self.flights:
+            self.abandon(flight)
         if tasks:
             await asyncio.wait(tasks, timeout=_FAREWELL_S)
 
 
-def _abandon(task: asyncio.Task[Answer]) -> None:
-    """Cancel `task`, and let nobody complain that its result is not looked at."""
-    task.cancel()
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
+def _ignored(task: asyncio.Task[Answer]) -> None:
+    """Have nobody complain that the end of `task` is not looked at."""
+    if not task.cancelled():
+        task.exception()
