@@ -18,6 +18,13 @@ class Row(NamedTuple):
     target: str
 
 
+class Beside(NamedTuple):
+    """Seconds of something and of its baseline."""
+
+    ours: float
+    theirs: float
+
+
 def best_of(repeats: int, work: Callable[[], object]) -> float:
     """Return the shortest CPU time of `repeats` runs of `work`, in seconds."""
     times = []
@@ -27,6 +34,16 @@ def best_of(repeats: int, work: Callable[[], object]) -> float:
         work()
         times.append(time.process_time() - began)
     return min(times)
+
+
+def beside(rounds: int, work: Callable[[], float], baseline: Callable[[], float]) -> Beside:
+    """Return the shortest of the seconds that each of two measurements returned, taken by turns.
+
+    The host is faster at some times than at others; by turns both meet the same times.
+    """
+    taken = [(work(), baseline()) for _ in range(rounds)]
+    ours, theirs = (min(column) for column in zip(*taken, strict=True))
+    return Beside(ours, theirs)
 
 
 def table(title: str, rows: list[Row]) -> str:

@@ -9,8 +9,9 @@ handler does.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import Any
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import NoReturn
 
 from lambdagent.effects.collector import relaxed
 from lambdagent.effects.crew import Crew
@@ -81,13 +82,14 @@ async def adrive(execution: Execution, handlers: Handlers, limit_s: float | None
 class _Tasks:
     """Requests under way on the running event loop, each a task.
 
-    `asyncio.wait` would touch every task at every answer; here a task tells of its end by itself.
+    A task tells of its end by itself, while it still has its turn: `asyncio.wait` would touch
+    every task at every answer, and the callback of a task comes a turn of the loop later.
     """
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._by_flight: dict[Flight, asyncio.Task[Answer]] = {}
-        self._ended: list[tuple[Flight, asyncio.Task[Answer]]] = []
+        self._by_flight: dict[Flight, asyncio.Task[None]] = {}
+        self._ended: Done = []
         self._change: asyncio.Future[None] | None = None
 
     @property
@@ -95,16 +97,23 @@ class _Tasks:
         """What is under way."""
         return list(self._by_flight)
 
-    def start(self, flight: Flight, work: Coroutine[Any, Any, Answer]) -> None:
+    def start(self, flight: Flight, work: Awaitable[Answer]) -> None:
         """Have `work` answer the request of `flight`."""
-        task = self._by_flight[flight] = self._loop.create_task(work)
+        self._by_flight[flight] = self._loop.create_task(self._fly(flight, work))
 
-        def ended(_: object) -> None:
-            if self._by_flight.pop(flight, None) is not None:
-                self._ended.append((flight, task))
-                self._wake()
+    async def _fly(self, flight: Flight, work: Awaitable[Answer]) -> None:
+        try:
+            answer = await work
+        except BaseException as error:  # noqa: BLE001 - raised again where the answer is used
+            self._land(flight, partial(_raise, error))
+        else:
+            self._land(flight, lambda: answer)
 
-        task.add_done_callback(ended)
+    def _land(self, flight: Flight, result: Callable[[], Answer]) -> None:
+        """Tell of the end of `flight`, unless nobody waits for it any more."""
+        if self._by_flight.pop(flight, None) is not None:
+            self._ended.append((flight, result))
+            self._wake()
 
     async def landed(self, clock: Clock) -> Done:
         """Return what has landed; nothing if a flight or the run is out of time before."""
@@ -119,7 +128,7 @@ class _Tasks:
                 if timer is not None:
                     timer.cancel()
         ended, self._ended = self._ended, []
-        return [(flight, task.result) for flight, task in ended]
+        return ended
 
     def _wake(self) -> None:
         if self._change is not None and not self._change.done():
@@ -127,14 +136,10 @@ class _Tasks:
 
     def abandon(self, flight: Flight) -> None:
         """Cancel the work for `flight`."""
-        task = self._by_flight.pop(flight)
-        task.cancel()
-        task.add_done_callback(_ignored)
+        self._by_flight.pop(flight).cancel()
 
     async def end(self) -> None:
         """Abandon all that is under way, and give it a moment to end."""
-        for _, task in self._ended:
-            _ignored(task)
         tasks = list(self._by_flight.values())
         for flight in self.flights:
             self.abandon(flight)
@@ -142,7 +147,5 @@ class _Tasks:
             await asyncio.wait(tasks, timeout=_FAREWELL_S)
 
 
-def _ignored(task: asyncio.Task[Answer]) -> None:
-    """Have nobody complain that the end of `task` is not looked at."""
-    if not task.cancelled():
-        task.exception()
+def _raise(error: BaseException) -> NoReturn:
+    raise error

@@ -141,23 +141,33 @@ class PythonTool:
             raise self._raised(error) from error
 
     async def _awaited(self, result: Awaitable[object], invocation: ToolInvocation) -> object:
-        """Return what `result` comes to, unless the invocation is cancelled before."""
-        task = asyncio.ensure_future(result)
-        loop = asyncio.get_running_loop()
+        """Return what `result` comes to, unless the invocation is cancelled before.
+
+        It is awaited in this task, which is told of the cancellation: a task more would be a turn
+        of the event loop more.
+        """
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+        waits, stopped = True, False
 
         def stop() -> None:
-            with contextlib.suppress(RuntimeError):  # the loop is closed: it is over
-                loop.call_soon_threadsafe(task.cancel)
+            nonlocal stopped
+            if waits and task is not None:
+                stopped = True
+                task.cancel()
 
-        forget = invocation.cancel.on_cancel(stop)
+        def tell() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed: it is over
+                loop.call_soon_threadsafe(stop)
+
+        forget = invocation.cancel.on_cancel(tell)
         try:
-            return await _limited(invocation.timeout_s, task)
+            return await _limited(invocation.timeout_s, result)
         except asyncio.CancelledError as error:
-            current = asyncio.current_task()
-            if invocation.cancel.cancelled and current is not None and not current.cancelling():
+            if stopped and task is not None and task.uncancel() == 0:
                 raise self._failure("it was cancelled") from error
             raise
         finally:
+            waits = False
             forget()
 
     def _bind(self, invocation: ToolInvocation) -> inspect.BoundArguments:
