@@ -7,7 +7,6 @@ import pytest
 
 from lambdagent import errors
 from lambdagent.errors import (
-    MESSAGES,
     CompileError,
     ConfigError,
     Diagnostic,
@@ -20,6 +19,7 @@ from lambdagent.errors import (
     render,
     shown,
 )
+from lambdagent.messages import MESSAGES
 from lambdagent.source import Source, Span
 
 SOURCE = Source("agent.yml", "a: 1\nlocalTools: [search]\n")

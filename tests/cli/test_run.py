@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lambdagent.errors import MESSAGES
+from lambdagent.messages import MESSAGES
 from tests.cli.command import SIMPLE, Command, scripted
 
 USAGE = 2

@@ -1,0 +1,293 @@
+"""The words of every diagnostic, in one table keyed by code.
+
+`S` schema, `L` lint, `P` λ syntax, `U` usage, `R` run, `E` effect, `K` checkpoint, `M` machine.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Text(NamedTuple):
+    """The words of one code; ``{…}`` are filled in."""
+
+    what: str
+    why: str = ""
+    fix: str = ""
+
+
+MESSAGES: dict[str, Text] = {
+    "S001": Text("the file is not valid YAML: {reason}"),
+    "S002": Text("a tab is used for indentation", "YAML indents with spaces only", "use spaces"),
+    "S003": Text(
+        "the key `{key}` appears twice",
+        why="only one of the values could count; the first stands at line {first}",
+        fix="remove one of them",
+    ),
+    "S004": Text(
+        "a second document starts here",
+        why="an agent file holds one agent",
+        fix="put the second agent into a file of its own",
+    ),
+    "S005": Text(
+        "the tag `{tag}` is not allowed",
+        why="an agent file is data; it cannot name types or call code",
+        fix="remove the tag",
+    ),
+    "S006": Text(
+        "the aliases of this file expand to more than {limit} values",
+        why="such files exhaust the memory of whoever reads them",
+        fix="write the values out, or use fewer aliases",
+    ),
+    "S007": Text("the nesting is deeper than {limit} levels", fix="nest less deeply"),
+    "S008": Text("the file is not UTF-8 text: {reason}", fix="save it as UTF-8"),
+    "S009": Text("the alias `*{name}` is inside its own anchor", fix="remove the alias"),
+    "S010": Text("the merge key `<<` needs a mapping or a list of mappings, got {actual}"),
+    "S011": Text("the file cannot be read: {reason}"),
+    "S012": Text("there is no file `{path}`", fix="check the path"),
+    "S013": Text(
+        "a key must be a text, got {actual}",
+        fix="put quotes around the key, or around the whole text",
+    ),
+    "S014": Text("the configuration holds itself", fix="build it without the circle"),
+    "S015": Text(
+        "the configuration holds a {actual}",
+        why="it is data: texts, numbers, booleans, lists and dicts with texts as keys",
+        fix="pass Python objects as `tools=`, `providers=` or `memory_store=`",
+    ),
+    "S016": Text(
+        "there may be more findings than these; the first {limit} are told",
+        fix="mend these first",
+    ),
+    "S101": Text(
+        "`{field}` is missing",
+        why="{doc}",
+        fix="add `{key}:`",
+    ),
+    "S102": Text("unknown key `{key}`", why="{known}", fix="{hint}"),
+    "S103": Text("`{field}` must be {expected}, got {actual}"),
+    "S104": Text("`{field}` must be {expected}, got {actual}", fix="{hint}"),
+    "S105": Text(
+        "the file is no agent: it holds {actual}",
+        why="an agent file is a mapping with `type:` and `systemPrompt:`",
+        fix="start with `type: simple`",
+    ),
+    "S106": Text(
+        "`{field}` needs the environment variable `{variable}`, which is not set or empty",
+        fix="set it, or write a default as in `${{{variable}:-https://…}}`",
+    ),
+    "S107": Text("`{field}` is no valid expression: {reason}", fix="{hint}"),
+    "S108": Text(
+        "not supported yet: `{field}`",
+        why="this version would have to ignore it",
+        fix="remove it",
+    ),
+    "S109": Text("`{field}` does not belong to an agent of type `{type}`", fix="{hint}"),
+    "S110": Text(
+        "`{field}` belongs to the whole file, not to an agent inside it",
+        fix="move it to the top level",
+    ),
+    "S111": Text(
+        "`{field}` has an effect only with `{needed}`",
+        fix="remove it, or write `{needed}`",
+    ),
+    "L003": Text(
+        "`{field}` is 0",
+        why="Y₀ never calls its body: the agent would not run",
+        fix="write a number from 1, such as `maxSteps: 10`",
+    ),
+    "L005": Text(
+        "`{field}` is empty",
+        why="a CASE without branches has no value",
+        fix="add at least one route",
+    ),
+    "L006": Text(
+        "`{field}` is empty",
+        why="an empty composition is the identity, no agent",
+        fix="add at least one entry",
+    ),
+    "S201": Text(
+        "the name `{name}` is given to two {things}",
+        why="the second could not be told from the first",
+        fix="rename one of them",
+    ),
+    "S202": Text(
+        "there is no tool `{name}`",
+        why="a local tool is `terminate`, or a Python function, or a command of `--tool`",
+        fix="pass `tools={{{name!r}: …}}` or `--tool {name}=COMMAND`",
+    ),
+    "S203": Text(
+        "nothing in the file uses {what}",
+        why="{why}",
+        fix="{hint}",
+    ),
+    "P001": Text("{got} does not fit here: expected {expected}", fix="{hint}"),
+    "P002": Text("the character {got} has no meaning here", fix="{hint}"),
+    "P003": Text("the text ends too early: expected {expected}", fix="{hint}"),
+    "P004": Text("`{open}` is never closed", fix="write `{close}` where it ends"),
+    "P005": Text("`{close}` closes nothing", fix="remove it, or open it before"),
+    "P006": Text(
+        "`{close}` does not close `{open}` of line {line}",
+        fix="write `{wanted}`, or open `{close}` after it",
+    ),
+    "P007": Text(
+        "the `.` after the parameters is missing",
+        why="an abstraction is `λ`, its parameters, `.`, its body",
+        fix="write it as in `λx y. x y`",
+    ),
+    "P008": Text(
+        "the {what} is never closed",
+        why="it ends on the line on which it starts",
+        fix="write {close} at its end; a line break in it is written `\\n`",
+    ),
+    "P012": Text(
+        "{got} holds an escape that does not exist",
+        why="texts are written as in JSON",
+        fix="write a backslash as `\\\\`",
+    ),
+    "P013": Text(
+        "the number has more than {limit} digits",
+        fix="write it in hexadecimal, as in `0xff`",
+    ),
+    "P014": Text(
+        "the label `{label}` has two arms",
+        why="each label of a case has exactly one branch",
+        fix="remove one of them",
+    ),
+    "P015": Text("`{name}` does not take this index", fix="write {form}"),
+    "P016": Text(
+        "`church` wants one whole number from 0 to {limit}",
+        fix="write it as in `church[3]`; a bare number is a native one",
+    ),
+    "P017": Text("the key `{key}` appears twice", fix="remove one of them"),
+    "P018": Text(
+        "`{name}` is a word of the language and cannot be bound",
+        fix="choose another name, or put it in back-quotes: `` `{name}` ``",
+    ),
+    "P019": Text("`{name}` is a word of the language and stands for no term", fix="{fix}"),
+    "P020": Text(
+        "`{name}` is defined twice",
+        why="the first definition stands at line {first}",
+        fix="rename one of them",
+    ),
+    "P021": Text(
+        "`{name}` is used in its own definition",
+        why="definitions are unfolded, so this one would never end",
+        fix="use Y[n], which bounds the rounds: `{name} = Y[20] (λself x. … self …) (λx. x);`",
+    ),
+    "P022": Text(
+        "`{name}` is defined only below, at line {line}",
+        why="a definition sees those above it; recursion is written with Y[n]",
+        fix="move its definition up",
+    ),
+    "P023": Text("`{name}` is not defined", fix="{hint}"),
+    "P024": Text(
+        "`{label}` marks no application",
+        why="an event is an application, which has at most one mark",
+        fix="put the application in parentheses, as in `@llm.think (f x)`",
+    ),
+    "P025": Text("the site `{name}` has two rows", fix="remove one of them"),
+    "P026": Text(
+        "nothing says what the site `{name}` is",
+        fix="add `where {{ {site} = {{…}} }}` after the term",
+    ),
+    "P027": Text("`{field}` of the site `{name}` must be {expected}, got {actual}"),
+    "P028": Text(
+        "`{field}` of the site `{name}` is missing", why="it is {expected}", fix="{hint}"
+    ),
+    "P029": Text("the site `{name}` has no `{key}`", why="it has {known}", fix="{hint}"),
+    "P030": Text(
+        "there is no term to run",
+        why="the file holds definitions only",
+        fix="write the term after the last `;`",
+    ),
+    "P031": Text(
+        "a variable is bound nowhere",
+        why="a program is a closed term; `^0` is the variable of the innermost binder",
+        fix="count the binders around it",
+    ),
+    "P032": Text("the file is no program in JSON: {reason}", fix="{hint}"),
+    "P033": Text("{what} is not possible with a core program", why="{why}", fix="{hint}"),
+    "P036": Text(
+        "the program has no pure λ form that runs: {reason}",
+        why="true, 0 and the empty list are one term in pure λ; a type must tell them apart",
+        fix="give the two uses agents of their own",
+    ),
+    "P035": Text("`{field}` of the site `{name}` is no valid expression: {reason}"),
+    "P037": Text(
+        "`{what}` is nothing for `reduce`: it is about effects",
+        why="a reduction shows a term alone: λ, literals, pairs, lists, `if`, `case`, `Y[n]`",
+        fix="run it with `lambdagent run`, or put a term without effects in its place",
+    ),
+    "P034": Text(
+        "the kind `{kind}` of the site `{name}` does not exist",
+        why="the kinds are {known}",
+    ),
+    "R001": Text("{message}", why="site `{site}`"),
+    "R002": Text(
+        "no answer passed the guard: {message}; the last was {got}",
+        fix="raise `guard.retry`, or set `guard.fallback`",
+    ),
+    "R003": Text(
+        "no route for {message}",
+        why="CASE has no branch for it and no default",
+        fix="add `router.default`",
+    ),
+    "R004": Text("{message}", why="the bound of Yₙ is used up", fix="raise `maxSteps`"),
+    "R005": Text(
+        "the machine was still moving after {limit} transitions",
+        fix="raise the transition limit",
+    ),
+    "R006": Text("the run took longer than {limit} s", fix="raise `--timeout`"),
+    "R007": Text("`{site}` answered out of form: {message}"),
+    "E001": Text(
+        "`{provider}` needs a key: the environment variable `{variable}` is not set",
+        fix="export {variable}=…, or use `provider: scripted`",
+    ),
+    "E002": Text("`{provider}` failed: {message}", why="site `{site}`", fix="{hint}"),
+    "E003": Text("`{site}` gave no answer within {limit} s", fix="raise `{setting}`"),
+    "E004": Text(
+        "the script of `{site}` has no reply {number}: {message}",
+        fix="add a reply or a rule to `model.script`",
+    ),
+    "E005": Text(
+        "`{provider}` cannot be used here: {message}",
+        fix="{hint}",
+    ),
+    "E006": Text("the command of tool `{name}` is refused: {reason}", fix="{hint}"),
+    "E007": Text("the recording `{path}` cannot be read: {reason}"),
+    "E008": Text("the tool `{name}` failed: {message}"),
+    "E009": Text("the memory store `{name}` failed: {message}"),
+    "E010": Text(
+        "the agent `{agent}` has no model",
+        why="without a model no reduction of it can be performed",
+        fix="add `model: {{provider: …, name: …}}`",
+    ),
+    "E011": Text(
+        "no thread can be started to wait for an answer: {reason}",
+        fix="raise the limit of processes (`ulimit -u`), or end other programs",
+    ),
+    "M001": Text(
+        "no rule applies to {message}",
+        why="a lowered program never gets here: this is a fault of lambdagent",
+        fix="please report it together with the file",
+    ),
+    "U001": Text("`{option}` and `{other}` exclude each other", fix="leave one of them out"),
+    "U002": Text("`{path}` cannot be written: {reason}"),
+    "U003": Text(
+        "the run needs one input",
+        fix='write it after the file, as in `lambdagent run agent.yml "hello"`, '
+        "or - for standard input, or `--input FILE`",
+    ),
+    "U004": Text("`{path}` cannot be read: {reason}"),
+    "U005": Text("{path} is not UTF-8 text: {reason}", fix="convert it to UTF-8"),
+    "U006": Text(
+        "`{first}` and `{second}` name the same file, `{path}`",
+        why="one of them would be lost",
+        fix="give each a file of its own",
+    ),
+    "U007": Text(
+        "`{path}` is an agent file, and `reduce` takes a λ term or a `.lam` file",
+        fix="write a term, as in `lambdagent reduce '(λx. x) 1'`",
+    ),
+}
