@@ -6,12 +6,19 @@ named constant with static parameters and an arity: a control form (``fix[3]``, 
 variable is unused.
 
 Source: semantics.md §2.
+
+# Note [Nodes are not frozen at run time]
+
+Programs are made of nodes by the ten thousand. A frozen attrs class sets its fields with
+`object.__setattr__`, which takes three times as long as an assignment, and that was a fifth of the
+time in which a chain of 500 stages is lowered (bench compile). So nodes are plain slotted classes
+whose fields are `Final`: mypy refuses to assign to one, and nobody does.
 """
 
 from __future__ import annotations
 
 import enum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import attrs
 
@@ -27,52 +34,52 @@ class Unit(enum.Enum):
 UNIT = Unit.UNIT
 
 
-@attrs.frozen
+@attrs.define(unsafe_hash=True)
 class Label:
     """Marks a macro trace event; it has no meaning for the result."""
 
-    kind: str
-    name: str
+    kind: Final[str]
+    name: Final[str]
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Var:
     """The variable bound by the `index`-th lambda around it, counted from 0 outwards."""
 
-    index: int
-    name: str = ""
+    index: Final[int]
+    name: Final[str] = ""
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Lam:
     """``λx. body``; `name` is a hint for `x`."""
 
-    body: Term
-    name: str = "x"
+    body: Final[Term]
+    name: Final[str] = "x"
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class App:
     """`fun` applied to `arg`; both are evaluated, `fun` first."""
 
-    fun: Term
-    arg: Term
-    label: Label | None = None
+    fun: Final[Term]
+    arg: Final[Term]
+    label: Final[Label | None] = None
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Lit:
     """A constant: ``()``, a JSON scalar, or opaque JSON that the program passes along."""
 
-    value: Data | Unit
+    value: Final[Data | Unit]
 
 
-@attrs.frozen(eq=False, repr=False)
+@attrs.define(eq=False, repr=False)
 class Prim:
     """The constant ``name[params]``; it fires when applied to as many arguments as its arity."""
 
-    name: str
-    params: tuple[Data, ...] = ()
+    name: Final[str]
+    params: Final[tuple[Data, ...]] = ()
 
 
 Term: TypeAlias = Var | Lam | App | Lit | Prim
