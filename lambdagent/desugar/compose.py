@@ -7,7 +7,7 @@ Fst, Snd           λp. fst p,  λp. snd p
 
 from collections.abc import Sequence
 
-from lambdagent.desugar.notation import app, close, closed, fst, lam, pair, snd
+from lambdagent.desugar.notation import Draft, app, fst, lam, pair, snd, template
 from lambdagent.ir.core import App, Lam, Term, Var
 
 
@@ -19,16 +19,19 @@ def lower_compose(stages: Sequence[Term]) -> Term:
     return Lam(body, "x")
 
 
-def lower_pair(left: Term, right: Term) -> Term:
-    """Return ``λx. ⟨left x, right x⟩``."""
-    return close(lam("x", lambda x: pair(app(closed(left), x), app(closed(right), x))))
+@template()
+def lower_pair(left: Draft, right: Draft) -> Draft:
+    """``λx. ⟨left x, right x⟩``, of closed terms."""
+    return lam("x", lambda x: pair(app(left, x), app(right, x)))
 
 
-def lower_fst() -> Term:
-    """Return ``λp. fst p``."""
-    return close(lam("p", fst))
+@template()
+def lower_fst() -> Draft:
+    """``λp. fst p``."""
+    return lam("p", fst)
 
 
-def lower_snd() -> Term:
-    """Return ``λp. snd p``."""
-    return close(lam("p", snd))
+@template()
+def lower_snd() -> Draft:
+    """``λp. snd p``."""
+    return lam("p", snd)

@@ -6,11 +6,10 @@ A condition is a host predicate compiled from an expression, or an agent whose a
 reads as true or false.
 """
 
-from lambdagent.desugar.notation import app, close, closed, if_, lam
-from lambdagent.ir.core import Term
+from lambdagent.desugar.notation import Draft, app, if_, lam, template
 
 
-def lower_if(condition: Term, then: Term, otherwise: Term) -> Term:
-    """Return ``λx. if (condition x) (then x) (otherwise x)``."""
-    test, yes, no = closed(condition), closed(then), closed(otherwise)
-    return close(lam("x", lambda x: if_(app(test, x), app(yes, x), app(no, x))))
+@template()
+def lower_if(condition: Draft, then: Draft, otherwise: Draft) -> Draft:
+    """``λx. if (condition x) (then x) (otherwise x)``, of closed terms."""
+    return lam("x", lambda x: if_(app(condition, x), app(then, x), app(otherwise, x)))

@@ -4,18 +4,16 @@ Guard(f, P, r, h)   guard[r] f P h
 h   error = λy. do fail ValidationError(y);  empty = λy. "";  last = λy. y;  other text c = λy. c
 """
 
-from lambdagent.desugar.notation import close, closed, lam, lit, prim
 from lambdagent.desugar.table import SiteTable
 from lambdagent.desugar.tool import IDENTITY
 from lambdagent.ir import surface
-from lambdagent.ir.core import Term
+from lambdagent.ir.core import App, Lam, Lit, Prim, Term
 
 
 def lower_guard(guard: surface.Guard, agent: Term, predicate: Term, table: SiteTable) -> Term:
     """Return the core term of a guard around a lowered `agent`."""
     fallback = _fallback(guard, table)
-    operands = (closed(agent), closed(predicate), closed(fallback))
-    return close(prim("guard", *operands, params=(guard.retry,)))
+    return App(App(App(Prim("guard", (guard.retry,)), agent), predicate), fallback)
 
 
 def _fallback(guard: surface.Guard, table: SiteTable) -> Term:
@@ -26,5 +24,5 @@ def _fallback(guard: surface.Guard, table: SiteTable) -> Term:
         case "last":
             return IDENTITY
         case "empty":
-            return close(lam("y", lambda _: lit("")))
-    return close(lam("y", lambda _: lit(guard.fallback)))
+            return Lam(Lit(""), "y")
+    return Lam(Lit(guard.fallback), "y")

@@ -7,8 +7,6 @@ Loop(b, c, n)   λx. Yₙ(λself. λ⟨q, i⟩. let r = b q in if (c ⟨r, i⟩)
 from lambdagent.desugar.notation import (
     Draft,
     app,
-    close,
-    closed,
     fst,
     if_,
     lam,
@@ -17,35 +15,43 @@ from lambdagent.desugar.notation import (
     pair,
     prim,
     snd,
+    template,
 )
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
-from lambdagent.ir.core import Term
+from lambdagent.ir.core import Prim, Term
 
 
 def lower_loop(loop: surface.Loop, body: Term, condition: Term, table: SiteTable) -> Term:
     """Return the core term of a loop whose `body` and `condition` are lowered."""
-    run, test = closed(body), closed(condition)
+    fix = Prim("fix", (loop.max_steps,))
+    if loop.on_exhausted == "error":
+        fail = table.failure("MaxTurns", f"the condition was not met in {loop.max_steps} rounds")
+        return _failing(fix, body, condition, fail)
+    return _loop(fix, body, condition)
 
+
+@template()
+def _loop(fix: Draft, body: Draft, condition: Draft) -> Draft:
+    return _rounds(fix, body, condition, lam("q", fst))
+
+
+@template()
+def _failing(fix: Draft, body: Draft, condition: Draft, fail: Draft) -> Draft:
+    return _rounds(fix, body, condition, lam("q", lambda q: app(fail, fst(q))))
+
+
+def _rounds(fix: Draft, body: Draft, condition: Draft, exhausted: Draft) -> Draft:
     def round_(self_: Draft, q: Draft) -> Draft:
         return let(
             "r",
-            app(run, fst(q)),
+            app(body, fst(q)),
             lambda r: if_(
-                app(test, pair(r, snd(q))),
+                app(condition, pair(r, snd(q))),
                 r,
                 app(self_, pair(r, prim("succ", snd(q)))),
             ),
         )
 
-    exhausted: Draft = lam("q", fst)
-    if loop.on_exhausted == "error":
-        fail = table.failure("MaxTurns", f"the condition was not met in {loop.max_steps} rounds")
-        exhausted = lam("q", lambda q: app(closed(fail), fst(q)))
-    fix = prim(
-        "fix",
-        lam("self", lambda self_: lam("q", lambda q: round_(self_, q))),
-        exhausted,
-        params=(loop.max_steps,),
-    )
-    return close(lam("x", lambda x: app(fix, pair(x, lit(0)))))
+    rounds = lam("self", lambda self_: lam("q", lambda q: round_(self_, q)))
+    return lam("x", lambda x: app(app(app(fix, rounds), exhausted), pair(x, lit(0))))

@@ -13,12 +13,11 @@ from lambdagent.desugar.notation import (
     UNIT_DRAFT,
     Draft,
     app,
-    close,
-    closed,
     lam,
     let,
     pair,
     prim,
+    template,
 )
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
@@ -37,33 +36,38 @@ def lower_memory(memory: surface.Memory, agent: Term, table: SiteTable) -> Term:
         remember = table.add(
             "remember", memory.name, static, binding=memory.binding, idempotent=False
         )
-        return _around(
-            agent, app(closed(recall), UNIT_DRAFT), lambda x, r: app(closed(remember), pair(x, r))
-        )
-    now = app(closed(table.add("now", memory.name)), UNIT_DRAFT)
+        return _bound(agent, recall, remember)
+    now = table.add("now", memory.name)
     static = Record(
         cell=table.cell("mem", memory.name),
         size=memory.size,
         ttl=float(memory.ttl_s),
         initial=memory.initial,
     )
-    read = closed(table.add("mem.read", memory.name, static))
-    append = closed(table.add("mem.append", memory.name, static))
-    return _around(agent, app(read, now), lambda x, r: app(append, pair(pair(x, r), now)))
+    read = table.add("mem.read", memory.name, static)
+    append = table.add("mem.append", memory.name, static)
+    return _local(agent, now, read, append)
 
 
-def _around(agent: Term, recall: Draft, remember: Remember) -> Term:
-    return close(
-        lam(
-            "x",
-            lambda x: let(
-                "m",
-                prim("tag", recall, params=(MEMORY, 0)),
-                lambda m: let(
-                    "r",
-                    app(closed(agent), pair(m, x)),
-                    lambda r: let("_", remember(x, r), lambda _: r),
-                ),
+@template()
+def _local(agent: Draft, now: Draft, read: Draft, append: Draft) -> Draft:
+    time = app(now, UNIT_DRAFT)
+    return _around(agent, app(read, time), lambda x, r: app(append, pair(pair(x, r), time)))
+
+
+@template()
+def _bound(agent: Draft, recall: Draft, remember: Draft) -> Draft:
+    return _around(agent, app(recall, UNIT_DRAFT), lambda x, r: app(remember, pair(x, r)))
+
+
+def _around(agent: Draft, recall: Draft, remember: Remember) -> Draft:
+    return lam(
+        "x",
+        lambda x: let(
+            "m",
+            prim("tag", recall, params=(MEMORY, 0)),
+            lambda m: let(
+                "r", app(agent, pair(m, x)), lambda r: let("_", remember(x, r), lambda _: r)
             ),
-        )
+        ),
     )

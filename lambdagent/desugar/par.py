@@ -6,24 +6,19 @@ Concat         the host site that joins the answers as text
 
 from collections.abc import Sequence
 
-from lambdagent.desugar.notation import app, close, closed, lam, prim, thunk
 from lambdagent.desugar.table import SiteTable
-from lambdagent.ir.core import Term
+from lambdagent.ir.core import App, Lam, Prim, Term, Var
 from lambdagent.ir.data import Record
+
+_X = Var(1, "x")  # seen from a branch, under its λ_
 
 
 def lower_par(branches: Sequence[Term]) -> Term:
     """Return the core term that runs closed `branches` on one input."""
-    return close(
-        lam(
-            "x",
-            lambda x: prim(
-                "par",
-                *(thunk(app(closed(branch), x)) for branch in branches),
-                params=(len(branches),),
-            ),
-        )
-    )
+    body: Term = Prim("par", (len(branches),))
+    for branch in branches:
+        body = App(body, Lam(App(branch, _X), "_"))
+    return Lam(body, "x")
 
 
 def lower_concat(table: SiteTable, count: int | None) -> Term:

@@ -4,14 +4,14 @@ Tool(s)            λx. do tool:s x
 Tool(terminate)    λx. x
 """
 
-from lambdagent.desugar.notation import app, close, closed, lam
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
-from lambdagent.ir.core import Label, Lam, Term, Var
+from lambdagent.ir.core import App, Label, Lam, Term, Var
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import TERMINATE
 
-IDENTITY = Lam(Var(0, "x"), "x")
+_X = Var(0, "x")
+IDENTITY = Lam(_X, "x")
 
 
 def lower_tool(tool: surface.Tool, table: SiteTable) -> Term:
@@ -28,5 +28,4 @@ def lower_tool(tool: surface.Tool, table: SiteTable) -> Term:
         timeout_s=tool.timeout_s,
         binding=tool.implementation,
     )
-    label = Label("tool", f"Tool:{tool.name}")
-    return close(lam("x", lambda x: app(closed(site), x, label)))
+    return Lam(App(site, _X, Label("tool", f"Tool:{tool.name}")), "x")
