@@ -8,7 +8,7 @@ ConversationLam(s)   λx. let h = do conv.read:s () in let r = do llm:s ⟨h, x�
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
 from lambdagent.ir.core import UNIT, App, Label, Lam, Lit, Prim, Term, Var
-from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data import Record
 
 # Written with indices: files of many agents spend most of their lowering here, and drafts took
 # twice as long (bench compile, chain of 500).
@@ -36,36 +36,29 @@ def lower_model_call(
         decoder: Overrides the agent's output parser.
         extra: More static data: the labels of a router, the tools of a ReAct loop.
     """
-    llm = _site(agent, table, decoder, extra)
-    label = Label("llm", shown_as or agent.name)
-    if not isinstance(agent, surface.ConversationLam):
-        return Lam(App(llm, _X, label), "x")
+    name, model = agent.name, agent.model
+    converses = isinstance(agent, surface.ConversationLam)
     static = Record(
-        cell=table.cell("conv", agent.name),
-        max_tokens=agent.max_history_tokens,
-        recent_turns=agent.recent_turns,
+        agent=name, prompt=agent.prompt, conversation=converses, model=table.model(model)
     )
-    read = table.add("conv.read", agent.name, static)
-    append = table.add("conv.append", agent.name, static)
-    answered = Lam(App(_ANSWER, App(append, _EXCHANGE)), "r")
-    heard = Lam(App(answered, App(llm, _ASKED, label)), "h")
-    return Lam(App(heard, App(read, _UNIT)), "x")
-
-
-def _site(agent: surface.Lam, table: SiteTable, decoder: str | None, extra: Record | None) -> Term:
-    model = agent.model
-    static: dict[str, Data] = {
-        "agent": agent.name,
-        "prompt": agent.prompt,
-        "conversation": isinstance(agent, surface.ConversationLam),
-        "model": None if model is None else surface.model_row(model),
-    }
-    static.update(extra or {})
-    return table.add(
+    llm = table.add(
         "llm",
-        agent.name,
-        Record(static),
+        name,
+        static if extra is None else Record(static, **extra),
         decoder=decoder or agent.output_parser,
         timeout_s=None if model is None else model.timeout_s,
         binding=None if model is None else model.binding,
     )
+    label = Label("llm", shown_as or name)
+    if not isinstance(agent, surface.ConversationLam):
+        return Lam(App(llm, _X, label), "x")
+    window = Record(
+        cell=table.cell("conv", name),
+        max_tokens=agent.max_history_tokens,
+        recent_turns=agent.recent_turns,
+    )
+    read = table.add("conv.read", name, window)
+    append = table.add("conv.append", name, window)
+    answered = Lam(App(_ANSWER, App(append, _EXCHANGE)), "r")
+    heard = Lam(App(answered, App(llm, _ASKED, label)), "h")
+    return Lam(App(heard, App(read, _UNIT)), "x")

@@ -42,8 +42,7 @@ def desugar(root: surface.Term, parse: ParseExpression, name: str = "agent") -> 
     """
     lowering = _Lowering(SiteTable(parse))
     term = lowering.lower(root)
-    loops = [t for t in surface.subterms(root) if isinstance(t, surface.Loop)]
-    return Program(term, lowering.table.sites, name, any(loop.verbose for loop in loops))
+    return Program(term, lowering.table.sites, name, lowering.verbose)
 
 
 class _Lowering:
@@ -52,19 +51,23 @@ class _Lowering:
     def __init__(self, table: SiteTable) -> None:
         self.table = table
         self.done: dict[int, Term] = {}
+        self.verbose = False  # whether a loop among them shows its rounds
 
     def lower(self, root: surface.Term) -> Term:
-        stack = [(root, False)]
+        done = self.done
+        opened: set[int] = set()  # those whose operands are done, or above them on the stack
+        stack = [root]
         while stack:
-            term, ready = stack.pop()
-            if id(term) in self.done:
-                continue
-            if ready:
-                self.done[id(term)] = FORMS[type(term)](self, term)
+            term = stack[-1]
+            number = id(term)
+            if number not in opened:
+                opened.add(number)
+                stack += reversed(_operands(term))
+            elif number in done:
+                stack.pop()
             else:
-                stack.append((term, True))
-                stack.extend((part, False) for part in reversed(_operands(term)))
-        return self.done[id(root)]
+                done[number] = FORMS[type(term)](self, term)
+        return done[id(root)]
 
     def of(self, term: surface.Term) -> Term:
         return self.done[id(term)]
@@ -84,6 +87,7 @@ class _Lowering:
         )
 
     def loop(self, term: surface.Loop) -> Term:
+        self.verbose = self.verbose or term.verbose
         step = term.body
         if isinstance(step, surface.ReActStep):
             return lower_react(term, step, [self.of(tool) for tool in _called(step)], self.table)
@@ -131,16 +135,18 @@ def _with_counts(
         before = stage
 
 
-def _operands(term: surface.Term) -> list[surface.Term]:
+def _operands(term: surface.Term) -> Sequence[surface.Term]:
     """Return the subterms that are lowered on their own, in order."""
     match term:
+        case surface.Lam():  # first, since most terms are model calls
+            return ()
         case surface.ReActStep():
-            return list(_called(term))
-        case surface.Loop(surface.ReActStep() as step, _):
-            return list(_called(step))
+            return _called(term)
+        case surface.Loop(surface.ReActStep() as step):
+            return _called(step)
         case surface.Compose(stages):
             return [stage for stage, count in _with_counts(stages) if count is None]
-        case surface.Route(surface.Lam(), routes, default, _):
+        case surface.Route(surface.Lam(), routes, default):
             return [*routes.values(), *([] if default is None else [default])]
     return surface.parts(term)
 

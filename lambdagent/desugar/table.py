@@ -6,6 +6,7 @@ from typing import Any
 from lambdagent.ir.core import Prim
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.sites import Site
+from lambdagent.ir.surface import Model, model_row
 
 # Parses an expression of the file over the given names to its rows.
 ParseExpression = Callable[[str, Collection[str]], Data]
@@ -23,8 +24,9 @@ class SiteTable:
         self._parse = parse
         self._numbers: dict[str, int] = {}
         self._cells: dict[str, int] = {}
+        self._models: dict[int, Data] = {}
 
-    def add(self, kind: str, wanted: str, static: Record | None = None, **more: Any) -> Prim:
+    def add(self, kind: str, wanted: str, static: Record = _NOTHING, **more: Any) -> Prim:
         """Enter a site and return the constant that stands for it.
 
         Args:
@@ -33,19 +35,34 @@ class SiteTable:
             static: Configuration.
             **more: Further attributes of `Site`.
         """
-        plain = name = f"{kind}:{wanted}"
-        number = self._numbers.get(plain, 1)
+        name = f"{kind}:{wanted}"
+        if name in self.sites:
+            name = self._numbered(name)
+        self.sites[name] = Site(name, kind, static, **more)
+        return Prim("site", (name,))
+
+    def _numbered(self, taken: str) -> str:
+        number = self._numbers.get(taken, 1)
+        name = taken
         while name in self.sites:
             number += 1
-            name = f"{plain}#{number}"
-        self._numbers[plain] = number
-        self.sites[name] = Site(name, kind, _NOTHING if static is None else static, **more)
-        return Prim("site", (name,))
+            name = f"{taken}#{number}"
+        self._numbers[taken] = number
+        return name
 
     def cell(self, kind: str, wanted: str) -> str:
         """Return the name of a new cell of the store; `kind` says how branches merge it."""
         self._cells[kind] = number = self._cells.get(kind, 0) + 1
         return f"{kind}:{wanted}#{number}"
+
+    def model(self, model: Model | None) -> Data:
+        """Return the settings of `model` as data, the same data for the same model."""
+        if model is None:
+            return None
+        row = self._models.get(id(model))
+        if row is None:
+            row = self._models[id(model)] = model_row(model)
+        return row
 
     def predicate(self, wanted: str, text: str, names: tuple[str, ...]) -> Prim:
         """Enter the host predicate that `text` is, over `names`."""

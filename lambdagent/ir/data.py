@@ -18,7 +18,7 @@ class Record(Mapping[str, "Data"]):
 
     def __init__(self, items: Mapping[str, Data] | None = None, **more: Data) -> None:
         """Copy `items`, then `more`; their values must already be `Data`."""
-        self._items: dict[str, Data] = {**(items or {}), **more}
+        self._items: dict[str, Data] = {**items, **more} if items else more
         self._hash: int | None = None
 
     def __getitem__(self, key: str) -> Data:

@@ -10,7 +10,6 @@ Source: specification 3.2 and 14; semantics.md §8.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Any, cast
 
 import attrs
@@ -74,7 +73,6 @@ class Model:
     binding: str | None = attrs.field(default=None, eq=False)
 
 
-@lru_cache(maxsize=64)
 def model_row(model: Model) -> Data:
     """Return the settings of `model` as data."""
     return Record(
