@@ -13,12 +13,12 @@ Source: specification 3.2 and 4.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 import attrs
 
-from lambdagent.errors import compile_error, finding
+from lambdagent.errors import Diagnostic, compile_error, finding
 from lambdagent.frontend import schema
 from lambdagent.frontend.check import Config
 from lambdagent.frontend.kinds import Later
@@ -57,27 +57,33 @@ def build_term(config: Config, overrides: Overrides = NO_OVERRIDES) -> surface.T
     Raises:
         CompileError: It cannot be built; all reasons are in it, in file order.
     """
-    builder = _Builder(config, overrides)
+    fit, findings = split_overrides(overrides)
+
+    def report(code: str, path: Path, **values: Any) -> None:
+        findings.append(finding(code, config.span(path), field=path_text(path), **values))
+
+    builder = _Builder(fit, report)
     term = builder.agent(config.data, (), "", "")
-    builder.check_uses()
-    if builder.findings:
-        raise compile_error(in_file_order(builder.findings), config.source)
+    findings += builder.unused()
+    if findings:
+        raise compile_error(in_file_order(findings), config.source)
     return term
 
 
 class _Builder:
-    """Builds the agents of one file."""
+    """Builds the agents of one file.
 
-    def __init__(self, config: Config, overrides: Overrides) -> None:
-        self.config = config
-        self.overrides, self.findings = split_overrides(overrides)
-        self.models = Models(self.overrides, self.report)
+    It refers to nothing that refers to it: a circle of objects would keep the whole file until the
+    next run of the collector.
+    """
+
+    def __init__(self, overrides: Overrides, report: Callable[..., None]) -> None:
+        """Build; `report` is called with code, path and words of each finding."""
+        self.overrides = overrides
+        self.report = report
+        self.models = Models(overrides, report)
         self.loops = 0
         self.memories = 0
-
-    def report(self, code: str, path: Path, **values: Any) -> None:
-        where = self.config.span(path)
-        self.findings.append(finding(code, where, field=path_text(path), **values))
 
     # --- agents ---
 
@@ -239,8 +245,8 @@ class _Builder:
             if value != _POLICY_NOW[name]:
                 self.report("S108", (*path, "mcp", "policy", name))
 
-    def check_uses(self) -> None:
-        """Report what the caller injected and nothing uses."""
+    def unused(self) -> Iterator[Diagnostic]:
+        """Yield findings about what the caller injected and nothing uses."""
         chosen = self.overrides
         if not self.loops:
             for what, given in (
@@ -249,28 +255,29 @@ class _Builder:
                 ("the time limit of tools", chosen.tool_timeout_s),
             ):
                 if given:
-                    self.unused(
+                    yield _unused(
                         what, "only agents of type `react` call tools", "write `type: react`"
                     )
         if TERMINATE in chosen.tools:
-            self.unused(
+            yield _unused(
                 "the tool terminate",
                 "`terminate` is the identity, whatever is injected",
                 "give the tool another name",
             )
         if chosen.memory and not self.memories:
             what = "the injected memory"
-            self.unused(what, "`memory.enabled` is false", "write `memory: {enabled: true}`")
+            yield _unused(what, "`memory.enabled` is false", "write `memory: {enabled: true}`")
 
         for name in chosen.providers:
             if name not in self.models.providers:
                 used = ", ".join(sorted(filter(None, self.models.providers))) or "no provider"
                 why = f"its models are served by {used}"
                 hint = "pass `providers=` under the name that the file has"
-                self.unused(f"the provider {name}", why, hint)
+                yield _unused(f"the provider {name}", why, hint)
 
-    def unused(self, what: str, why: str, hint: str) -> None:
-        self.findings.append(finding("S203", None, what=what, why=why, hint=hint))
+
+def _unused(what: str, why: str, hint: str) -> Diagnostic:
+    return finding("S203", None, what=what, why=why, hint=hint)
 
 
 def _guarded(term: surface.Term, settings: Any) -> surface.Term:

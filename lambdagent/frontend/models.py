@@ -104,7 +104,7 @@ def split_overrides(overrides: Overrides) -> tuple[Overrides, list[Diagnostic]]:
             # Without the unit: the option of the command line is called so too.
             findings.append(refused(name.removesuffix("_s"), expected, value))
             unfit[name] = None
-    return attrs.evolve(overrides, **unfit), findings
+    return attrs.evolve(overrides, **unfit) if unfit else overrides, findings
 
 
 class Models:

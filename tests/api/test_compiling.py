@@ -1,6 +1,8 @@
 """Files, dicts, overrides and the environment → terms."""
 
+import gc
 import json
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -381,3 +383,18 @@ def test_a_tool_that_the_file_lists_must_be_given():
     model = speaker(call("look"), say("end"))
     agent = build_agent(config, providers={"openai": model}, tools={"look": lambda _: "seen"})
     assert run(agent, "x").value == "end"
+
+
+def test_nothing_of_a_file_is_left_to_the_collector(tmp_path: Path):
+    path = tmp_path / "desk.yml"
+    path.write_text(FILE)
+    gc.disable()
+    try:
+        config = load_config(path)
+        alive = weakref.ref(config)
+        agent = build_agent(config)
+        del config
+        assert alive() is None
+    finally:
+        gc.enable()
+    assert isinstance(agent, Route)
