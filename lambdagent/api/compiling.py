@@ -306,8 +306,7 @@ def make_overrides(
     if problems:
         raise SchemaError(problems)
     for name, (variable, kind, expected) in _ENVIRONMENT.items():
-        text = os.environ.get(variable, "").strip()
-        if settings.get(name) is None and text:
+        if settings.get(name) is None and (text := os.environ.get(variable, "").strip()):
             settings[name] = _converted(variable, kind, expected, text)
     is_dict = isinstance(memory_store, Mapping)
     return Overrides(
@@ -324,10 +323,12 @@ def make_overrides(
 
 def _tool_problems(tools: object) -> Iterator[Diagnostic]:
     """Yield what is wrong with `tools`."""
-    if not isinstance(tools, Mapping | None):
+    if tools is None:
+        return
+    if not isinstance(tools, Mapping):
         yield refused("tools", "a dict of functions by name", tools)
         return
-    for name, each in (tools or {}).items():
+    for name, each in tools.items():
         if not isinstance(name, str):
             yield refused("tools", "a dict with texts as keys", name)
         elif not (isinstance(each, Tool) or callable(each)):
@@ -336,18 +337,22 @@ def _tool_problems(tools: object) -> Iterator[Diagnostic]:
 
 def _provider_problems(providers: object) -> Iterator[Diagnostic]:
     """Yield what is wrong with `providers`; what they can do is looked at before a run."""
-    if not isinstance(providers, Mapping | None):
+    if providers is None:
+        return
+    if not isinstance(providers, Mapping):
         yield refused("providers", "a dict of objects by the name of the provider", providers)
         return
-    for name in providers or ():
+    for name in providers:
         if not isinstance(name, str):
             yield refused("providers", "a dict with texts as keys", name)
 
 
 def _store_problems(store: object) -> Iterator[Diagnostic]:
     """Yield what is wrong with `memory_store`."""
-    if store is None or isinstance(store, Mapping):
-        for name in store or ():
+    if store is None:
+        return
+    if isinstance(store, Mapping):
+        for name in store:
             if not isinstance(name, str):
                 yield refused("memory_store", "a dict with texts as keys", name)
     elif not all(callable(getattr(store, method, None)) for method in ("list_recent", "put")):

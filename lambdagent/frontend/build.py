@@ -234,6 +234,8 @@ class _Builder:
 
     def check_supported(self, data: Any, path: Path) -> None:
         """Report the fields of one agent that this version would have to ignore."""
+        if _RESTRICTED.isdisjoint(data):
+            return
         for key in data:
             if key in _LATER:
                 self.report("S108", (*path, key))
@@ -294,6 +296,7 @@ _LATER: Final = frozenset(
         *(field.name for field in schema.AGENT.fields.values() if isinstance(field.kind, Later)),
     }
 )
+_RESTRICTED: Final = _LATER | _NOT_YET.keys()
 _FORMS: Final[Mapping[str, Callable[[_Builder, _Spot], surface.Term]]] = {
     "simple": _Builder.simple,
     "react": _Builder.react,

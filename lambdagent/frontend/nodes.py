@@ -31,6 +31,8 @@ BOOL, INT, FLOAT, NULL = (
 )  # just that: it is tagged, or a Python value
 REFUSED = "refused"  # nothing: a finding says why
 
+NULLS = frozenset(("", "~", "null", "Null", "NULL"))  # plain scalars that hold nothing
+
 BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -135,7 +137,7 @@ def kind_of(node: Node) -> str:
 def is_null(node: Node) -> bool:
     """Whether `node` holds nothing: its value is left out, or written as null."""
     return isinstance(node, Scalar) and (
-        node.kind == NULL or (node.kind == PLAIN and node.text in _NULLS)
+        node.kind == NULL or (node.kind == PLAIN and node.text in NULLS)
     )
 
 
@@ -179,4 +181,3 @@ def children(node: Node) -> list[Node]:
 
 
 _WORD = re.compile(r"[\w-]+")
-_NULLS = frozenset(("", "~", "null", "Null", "NULL"))

@@ -26,6 +26,7 @@ from lambdagent.frontend.nodes import (
     BOOL,
     FLOAT,
     INT,
+    NULLS,
     PLAIN,
     TEXT,
     Node,
@@ -43,6 +44,8 @@ _INT64 = range(-(2**63), 2**63)
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _REFERENCE = re.compile(r"\$(\$(?=\{))|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\})?")
 
+_WORDS = (PLAIN, TEXT)
+
 UNQUOTE = "remove the quotes"
 QUOTE = "put quotes around it to mean the word"
 
@@ -50,9 +53,7 @@ QUOTE = "put quotes around it to mean the word"
 def text_of(reporter: Reporter, node: Node, path: Path, expected: str = "text") -> Any:
     """Return the text of `node`."""
     if node.__class__ is Scalar:
-        if node.kind == TEXT:
-            return node.text
-        if node.kind == PLAIN and not is_null(node):
+        if node.kind == TEXT or (node.kind == PLAIN and node.text not in NULLS):
             return node.text
         if is_refused(node):
             return BAD
@@ -100,52 +101,57 @@ def _expand(reporter: Reporter, text: str, node: Node, path: Path) -> Any:
 
 def read_integer(reporter: Reporter, kind: Integer, node: Node, path: Path) -> Any:
     """Return a whole number in the range of `kind`."""
-    expected = f"a whole number from {1 if kind.zero else kind.least}"
-    text = _literal(reporter, node, path, expected, (INT,), _INTEGER)
+    text = _literal(reporter, kind, node, path, (INT,), _INTEGER)
     if text is BAD:
         return BAD
     number = int(text)
     if number == 0 and kind.zero:
         return reporter.report(kind.zero, node, path)
     if number not in _INT64 or number < kind.least:
-        expected = f"{expected} to {_INT64.stop - 1}" if number > 0 else expected
-        return reporter.wrong(node, path, expected)
+        most = f" to {_INT64.stop - 1}" if number > 0 else ""
+        return reporter.wrong(node, path, _numbers(kind) + most)
     return number
 
 
 def read_number(reporter: Reporter, kind: Number, node: Node, path: Path) -> Any:
     """Return a finite number in the range of `kind`."""
-    if kind.most is not None:
-        expected = f"a number from {kind.least:g} to {kind.most:g}"
-    else:
-        expected = f"a number {'above' if kind.open else 'from'} {kind.least:g}"
-    text = _literal(reporter, node, path, expected, (INT, FLOAT), _NUMBER)
+    text = _literal(reporter, kind, node, path, (INT, FLOAT), _NUMBER)
     if text is BAD:
         return BAD
     number = float(text)
     low = number <= kind.least if kind.open else number < kind.least
     if low or number == float("inf") or (kind.most is not None and number > kind.most):
-        return reporter.wrong(node, path, expected)
+        return reporter.wrong(node, path, _numbers(kind))
     return number + 0.0  # no -0.0
 
 
 def _literal(
     reporter: Reporter,
+    kind: Integer | Number,
     node: Node,
     path: Path,
-    expected: str,
-    kinds: tuple[str, ...],
+    readings: tuple[str, ...],
     form: re.Pattern[str],
 ) -> Any:
-    """Return the text of `node` if it has the `form` and may be read as one of `kinds`."""
+    """Return the text of `node` if it has the `form` and may be read as one of `readings`."""
     if is_refused(node):
         return BAD
-    if node.__class__ is not Scalar:
-        return reporter.wrong(node, path, expected)
-    if node.kind != PLAIN and node.kind not in kinds:
-        hint = UNQUOTE if node.kind == TEXT and form.fullmatch(node.text) else ""
-        return reporter.wrong(node, path, expected, hint)
-    return node.text if form.fullmatch(node.text) else reporter.wrong(node, path, expected)
+    hint = ""
+    if node.__class__ is Scalar:
+        fits = form.fullmatch(node.text)
+        if fits and (node.kind == PLAIN or node.kind in readings):
+            return node.text
+        hint = UNQUOTE if fits and node.kind == TEXT else ""
+    return reporter.wrong(node, path, _numbers(kind), hint)
+
+
+def _numbers(kind: Integer | Number) -> str:
+    """Return which numbers `kind` means, in words for people."""
+    if isinstance(kind, Integer):
+        return f"a whole number from {1 if kind.zero else kind.least}"
+    if kind.most is not None:
+        return f"a number from {kind.least:g} to {kind.most:g}"
+    return f"a number {'above' if kind.open else 'from'} {kind.least:g}"
 
 
 def read_flag(reporter: Reporter, _kind: Flag, node: Node, path: Path) -> Any:
@@ -161,10 +167,12 @@ def read_flag(reporter: Reporter, _kind: Flag, node: Node, path: Path) -> Any:
 
 def read_choice(reporter: Reporter, kind: Choice, node: Node, path: Path) -> Any:
     """Return one of the words of `kind`."""
+    if node.__class__ is Scalar and node.kind in _WORDS and node.text in kind.words:
+        return node.text
     expected = f"one of {', '.join(kind.words)}"
     text = text_of(reporter, node, path, expected)
-    if text is BAD or text in kind.words:
-        return text
+    if text is BAD:
+        return BAD
     meant = nearest(text, kind.words)
     return reporter.wrong(node, path, expected, f"write `{meant}`" if meant else "")
 
