@@ -2,12 +2,13 @@
 
 A term mentions a site by name only. Prompts, models, predicates, limits stand here, so a term can
 be hashed, printed and stored. Implementations are found by `kind` when a program is linked to a
-machine.
+machine. Three stand behind each model call, so they are made as nodes are: see Note [Nodes are not
+frozen at run time] in `ir.core`.
 
 Source: semantics.md §2.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 import attrs
 
@@ -39,7 +40,7 @@ KINDS: dict[str, SiteClass] = {
 }
 
 
-@attrs.frozen
+@attrs.define(unsafe_hash=True)
 class Site:
     """One row of the table.
 
@@ -56,16 +57,16 @@ class Site:
         binding: Key of a host object in `registry`; no part of the meaning, never hashed.
     """
 
-    name: str
-    kind: str
-    static: Record = attrs.field(factory=Record, repr=False)
-    decoder: str = "raw"
-    on_error: Literal["raise", "text"] = "raise"
-    idempotent: bool = True
-    timeout_s: float | None = None
-    arg: Data = None
-    result: Data = None
-    binding: str | None = attrs.field(default=None, eq=False)
+    name: Final[str]
+    kind: Final[str]
+    static: Final[Record] = attrs.field(factory=Record, repr=False)
+    decoder: Final[str] = "raw"
+    on_error: Final[Literal["raise", "text"]] = "raise"
+    idempotent: Final[bool] = True
+    timeout_s: Final[float | None] = None
+    arg: Final[Data] = None
+    result: Final[Data] = None
+    binding: Final[str | None] = attrs.field(default=None, eq=False)
 
     @property
     def site_class(self) -> SiteClass:
