@@ -219,6 +219,34 @@ MESSAGES: dict[str, Text] = {
         why="a reduction shows a term alone: λ, literals, pairs, lists, `if`, `case`, `Y[n]`",
         fix="run it with `lambdagent run`, or put a term without effects in its place",
     ),
+    "P038": Text(
+        "{what} is no agent",
+        why="a text with `PAR(…)`, `Guard(…)` or their like is made of agents alone",
+        fix="{hint}",
+    ),
+    "P039": Text("`{form}` takes {expected}, got {actual}"),
+    "P040": Text("the expression is not valid: {reason}"),
+    "P041": Text(
+        "the prompt of `{name}` is cut, and no row has all of it",
+        fix="say it in the row `{site}` of the `where` table, or write all of it here",
+    ),
+    "P042": Text(
+        "the prompt of `{name}` is not the one in its row",
+        why="the row has all of a prompt, of which the term shows the beginning and `…`",
+        fix="change both, or remove `prompt` from the row",
+    ),
+    "P043": Text("nothing refers to the row `{name}`", fix="{hint}"),
+    "P044": Text(
+        "`{text}` is no term",
+        fix="a definition is `name = term;`, a local one `let name = term in term`",
+    ),
+    "P045": Text(
+        "this is not what stands here in a loop",
+        why="loops are `Yₙ(λself. λx. let r = f x in IF c ⟨r, step⟩ THEN r ELSE self r)` and "
+        "`Yₙ(λself. λstate. let t = (f) state in CASE (classify t) […] >> λobs. "
+        "IF (obs = t) THEN t ELSE self(state ⊕ format(t, obs)))`",
+        fix="write one of them; only the names that they bind may be others",
+    ),
     "P034": Text(
         "the kind `{kind}` of the site `{name}` does not exist",
         why="the kinds are {known}",

@@ -31,11 +31,11 @@ from lambdagent.frontend.expression import parse_expression
 from lambdagent.frontend.models import Overrides, refused
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.frontend.yaml_tree import parse_yaml
-from lambdagent.ir import core_outline, outline, python_source, registry
+from lambdagent.ir import agent_text, core_outline, outline, python_source, registry
 from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Program
-from lambdagent.ir.program_text import print_program, program_json
+from lambdagent.ir.program_text import print_brief, print_program, program_json
 from lambdagent.ir.surface import Term, Tool
 from lambdagent.source import Source
 
@@ -126,13 +126,16 @@ class Compiled:
         return bounds(self.program)
 
     def human(self) -> str:
-        """Return the agent as people write lambda expressions.
-
-        Of a core program that is all of it; of an agent it is an outline, as its first line says.
-        """
+        """Return the agent as people write lambda expressions: a program again."""
         if self.term is None:
             return print_program(self.program, lines=True)
-        return outline.human(self.term)
+        return agent_text.print_agent(self.term)
+
+    def brief(self) -> str:
+        """Return the same without the settings of models and tools; the first line says so."""
+        if self.term is None:
+            return print_brief(self.program)
+        return agent_text.print_brief(self.term)
 
     def formal(
         self,
@@ -244,8 +247,8 @@ def compile_file(path: str | Path, **overrides: Any) -> Compiled:
 def _compile_core(source: Source, name: str, overrides: Mapping[str, Any]) -> Compiled:
     # The parser is loaded for such files alone.
     parse = import_module("lambdagent.api.programs").parse_program
-    program: Program = parse(source, name, make_overrides(**overrides))
-    return Compiled(program.name, None, program)
+    term, program = parse(source, name, make_overrides(**overrides))
+    return Compiled(program.name, term, program)
 
 
 def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term:

@@ -9,11 +9,15 @@ from typing import NoReturn
 
 import attrs
 
+from lambdagent.desugar.passes import desugar
 from lambdagent.errors import LambdaSyntaxError, SemanticError, finding
+from lambdagent.frontend.build import NO_OVERRIDES
+from lambdagent.frontend.expression import parse_expression
 from lambdagent.frontend.lambda_json import parse_program_json
 from lambdagent.frontend.lambda_sites import lambda_program
 from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.frontend.models import Overrides
+from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
@@ -21,16 +25,27 @@ from lambdagent.ir.surface import Model, model_row, provider_of
 from lambdagent.source import Source
 
 
-def parse_program(source: Source, name: str, overrides: Overrides) -> Program:
-    """Return the program of a ``.lam`` or ``.json`` text.
+def parse_program(
+    source: Source, name: str, overrides: Overrides
+) -> tuple[surface.Term | None, Program]:
+    """Return the agent that a ``.lam`` or ``.json`` text is, if it is one, and its program.
+
+    What the caller decides is in the program alone; then there is no agent.
 
     Raises:
         LambdaSyntaxError: The text is no program.
         SemanticError: It has nothing that an override could be about.
     """
-    is_json = source.name.endswith(".json")
-    program = parse_program_json(source) if is_json else lambda_program(parse_lambda(source), name)
-    return overridden(program, overrides)
+    if source.name.endswith(".json"):
+        return None, overridden(parse_program_json(source), overrides)
+    file = parse_lambda(source)
+    if file.agent is None:
+        return None, overridden(lambda_program(file, name), overrides)
+    made = desugar(file.agent, parse_expression, name)
+    sites = {key: attrs.evolve(site, binding=None) for key, site in made.sites.items()}
+    program = attrs.evolve(made, sites=sites)
+    agent = file.agent if overrides == NO_OVERRIDES else None
+    return agent, overridden(program, overrides)
 
 
 def overridden(program: Program, overrides: Overrides) -> Program:

@@ -98,6 +98,8 @@ def reducible(source: Source, prelude: Source | None = None) -> Reducible:
     if prelude is not None:
         known |= parse_lambda(prelude, known).definitions
     file = parse_lambda(source, known)
+    if file.agent is not None:
+        raise LambdaSyntaxError(finding("P037", what=type(file.agent).__name__), source)
     if file.term is None:
         raise LambdaSyntaxError(_nothing(empty=not file.definitions), source)
     effect = impure(file.term)

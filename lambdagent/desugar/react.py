@@ -36,17 +36,8 @@ from lambdagent.desugar.tool import IDENTITY
 from lambdagent.ir import surface
 from lambdagent.ir.core import App, Label, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Record
-from lambdagent.ir.labels import TERMINATE, action_labels
+from lambdagent.ir.labels import EARLY_STOP_NAMES, TERMINATE, action_labels
 
-_STOP_NAMES = (
-    "x",
-    "content",
-    "turn",
-    "finish_reason",
-    "tool_calls",
-    "tool_results",
-    "observation",
-)
 _OBSERVED = Label("action", "route")
 _R = Var(0, "r")
 _TERMINATE = Lam(App(IDENTITY, Var(0, "v"), Label("terminate", "terminate")), "v")
@@ -107,7 +98,7 @@ def _enter(
     thought = table.add("thought", step.name)
     stop = None
     if step.early_stop is not None:
-        stop = table.stop(step.name, step.early_stop, _STOP_NAMES)
+        stop = table.stop(step.name, step.early_stop, EARLY_STOP_NAMES)
     return _Sites(think, action, next_, thought, stop)
 
 

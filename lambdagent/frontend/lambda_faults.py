@@ -52,6 +52,8 @@ _WORDS = {
     "SEMICOLON": "`;`",
     "COLON": "`:`",
     "EQUAL": "`=`",
+    "MODEL": "a model",
+    "SITE_INDEX": '`site["…"]`',
     "$END": "the end",
 }
 _ATOM = {"NAME", "SITE", "INDEX", "CONSTANT", "NUMBER", "LPAR"}
@@ -227,6 +229,7 @@ _ANYTHING = re.compile("")
 _FUNCTION_WORDS = re.compile(r"\b(?:fun|fn|function|def)\b[^\n]*$")
 _RECURSION_WORDS = re.compile(r"\b(?:letrec|rec)\b[^\n]*$")
 _LAMBDA_WORD = re.compile(r"\blambda\b[^\n]*$")
+_LLM_WORD = re.compile(r"\bLLM$")
 _OTHER_KINDS = re.compile(r"\b(?:memory|mem|mcp|host|conv)$")
 _ARROWS = (".", "->", "→", "=>", "⇒")
 _NO_LETREC = "there is no `letrec`: use Y[n], as in `Y[20] (λself x. …) (λx. x)`"
@@ -237,6 +240,7 @@ _HINTS_BY_SIGN = (
     ((".",), _OTHER_KINDS, f"the kinds of sites are {', '.join(KINDS)}"),
     (_ARROWS, _FUNCTION_WORDS, "an abstraction is written `λx. …` or `\\x. …`"),
     (_ARROWS, _ANYTHING, "an abstraction begins with `λ`, `\\` or `lambda`"),
+    (("{",), _LLM_WORD, 'a model call is `LLM_{model, "prompt", name}(x)`'),
     (("=",), _RECURSION_WORDS, _NO_LETREC),
     (("=",), _FUNCTION_WORDS, "a function is written `name = λx. …;`"),
     (

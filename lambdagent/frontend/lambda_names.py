@@ -20,6 +20,7 @@ from lambdagent.frontend.lambda_tree import (
     Applied,
     Branches,
     Definition,
+    Equation,
     File,
     Inline,
     Let,
@@ -34,6 +35,7 @@ from lambdagent.frontend.lambda_tree import (
     whole,
 )
 from lambdagent.frontend.report import nearest
+from lambdagent.ir import surface
 from lambdagent.ir.core import App, Label, Lam, Prim, Term, Var
 from lambdagent.ir.data import Record
 from lambdagent.ir.sites import KINDS
@@ -43,8 +45,8 @@ from lambdagent.source import Source, Span
 _MAX_FINDINGS = 20
 _IF = Prim("if")
 _NAMELESS = "_"  # binds nothing that could be used
-# Words of other languages, and what they are called here.
-_FOREIGN = {
+# Words of other languages, and forms without their parenthesis, and what to write for them.
+FOREIGN = {
     "fun": "λx. …",
     "fn": "λx. …",
     "function": "λx. …",
@@ -56,6 +58,11 @@ _FOREIGN = {
     "False": "false",
     "None": "null",
     "match": "case t of {label ⇒ λx. …}",
+    "Guard": "Guard(f, {x | …}, retry=0, fallback=error)",
+    "Memory": "Memory(f, Γ ∪ local{size=20, ttl=0})",
+    "PAR": "PAR(f, g)",
+    "PAIR": "PAIR(f, g)",
+    "Tool": 'λx. Tool("name", x)',
 }
 
 
@@ -69,6 +76,7 @@ class LambdaFile:
         rows: The ``where`` table, and a row for each inline site.
         mentions: The names of all sites that are used, and where first.
         free: Where the first ``^i`` stands that no binder binds.
+        agent: The agent that the text is, if it is one; all else is then empty.
     """
 
     source: Source
@@ -77,6 +85,7 @@ class LambdaFile:
     rows: Mapping[str, Row] = attrs.field(repr=False)
     mentions: Mapping[str, Span] = attrs.field(repr=False)
     free: Span | None
+    agent: surface.Term | None = attrs.field(default=None, repr=False)
 
 
 def resolve(file: File, source: Source, known: Mapping[str, Term] | None = None) -> LambdaFile:
@@ -236,6 +245,10 @@ class _Names:
             term = App(term.fun, term.arg, Label(*label_of(token)))
         self.done.append(term)
 
+    def equation(self, tree: Equation) -> None:
+        self.report("P044", span_of(tree.token), text=str(tree.token))
+        self.done.append(_IF)  # stands for it until all is read
+
     def inline(self, tree: Inline) -> None:
         kind = str(tree.kind)
         name = self.unused(kind, tree.record)
@@ -311,8 +324,8 @@ class _Names:
     def hint(self, name: str) -> str:
         if name == _NAMELESS:
             return "`_` is for what is not used: give the variable a name"
-        if name in _FOREIGN:
-            return f"write `{_FOREIGN[name]}`"
+        if name in FOREIGN:
+            return f"write `{FOREIGN[name]}`"
         bound = [each for each, levels in self.levels.items() if levels]
         # A name of one letter is near to every other one.
         meant = len(name) > 1 and nearest(name, [*bound, *self.definitions, *self.known])
@@ -345,5 +358,6 @@ _TREES: Mapping[type, Callable[[_Names, Any], None]] = {
     Piped: _Names.piped,
     Marked: _Names.marked,
     Inline: _Names.inline,
+    Equation: _Names.equation,
     Prim: _Names.constant,
 }

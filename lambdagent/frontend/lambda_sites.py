@@ -15,10 +15,10 @@ from lambdagent.frontend.expression import ExpressionError, parse_expression
 from lambdagent.frontend.lambda_names import LambdaFile
 from lambdagent.frontend.lambda_tree import JOIN
 from lambdagent.frontend.report import nearest
-from lambdagent.frontend.schema import EARLY_STOP_NAMES
 from lambdagent.ir.abi import is_type
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
+from lambdagent.ir.labels import EARLY_STOP_NAMES
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import KINDS, Site
 from lambdagent.ir.spelling import site_reference
@@ -163,7 +163,7 @@ _ROW: Mapping[str, Kind] = {
     "result": TYPE,
     "static": OBJECT,
 }
-_MODEL_FIELDS: Mapping[str, Kind] = {
+MODEL_FIELDS: Mapping[str, Kind] = {
     "provider": TEXT,
     "name": TEXT,
     "temperature": Kind("a number from 0, or null", lambda v: v is None or _is_number(v)),
@@ -224,7 +224,7 @@ def site_of_row(name: str, row: Record, where: Span | None = None) -> Site:
     Raises:
         WrongSiteError: The row does not fit its kind.
     """
-    checker = _Checker(name, where)
+    checker = Checker(name, where)
     kind = row.get("kind", name.partition(":")[0])
     if kind not in KINDS:
         raise WrongSiteError(
@@ -258,7 +258,7 @@ def site_of_row(name: str, row: Record, where: Span | None = None) -> Site:
     )
 
 
-class _Checker:
+class Checker:
     """Checks the row of one site and collects what is wrong with it."""
 
     def __init__(self, name: str, where: Span | None) -> None:
@@ -267,9 +267,11 @@ class _Checker:
         self.findings: list[Diagnostic] = []
 
     def report(self, code: str, **values: Any) -> None:
+        """Add a finding."""
         self.findings.append(finding(code, self.where, name=self.name, **values))
 
     def fits(self, field: str, value: Data, kind: Kind) -> bool:
+        """Whether `value` is of its kind; if not, report it."""
         if kind.fits(value):
             return True
         actual = data_text(value)
@@ -277,6 +279,7 @@ class _Checker:
         return False
 
     def unknown(self, key: str, known: Mapping[str, object]) -> None:
+        """Report a key that is none of the known ones."""
         meant = nearest(key, known)
         listed = ", ".join(known) or "no keys"
         self.report("P029", key=key, known=listed, hint=f"write `{meant}`" if meant else "")
@@ -302,6 +305,7 @@ class _Checker:
         return made
 
     def missing(self, key: str, field: Field) -> None:
+        """Report a key that must be there."""
         hint = f"add `{key}: …`"
         self.report("P028", field=key, expected=field.kind.expected, hint=hint)
 
@@ -310,7 +314,7 @@ class _Checker:
         if kind == "llm":
             made["model"] = self.model(made["model"], exact=exact)
         elif kind in {"predicate", "stop"}:
-            names = cast("tuple[str, ...]", made.get("names", tuple(EARLY_STOP_NAMES)))
+            names = cast("tuple[str, ...]", made.get("names", EARLY_STOP_NAMES))
             try:
                 made["expression"] = parse_expression(str(made["text"]), names)
             except ExpressionError as error:
@@ -321,16 +325,26 @@ class _Checker:
         if given is None:
             return None
         settings = given if isinstance(given, Record) else Record(name=given)
+        if not exact:
+            made = self.usual_model(settings)
+            return None if made is None else model_row(made)
+        self.model_fields(settings)
+        for key in MODEL_FIELDS:
+            if key not in settings:
+                self.missing(f"model.{key}", Field(MODEL_FIELDS[key]))
+        return settings
+
+    def model_fields(self, settings: Record) -> None:
+        """Report what is wrong with single settings of a model."""
         for key, value in settings.items():
-            if key in _MODEL_FIELDS:
-                self.fits(f"model.{key}", value, _MODEL_FIELDS[key])
+            if key in MODEL_FIELDS:
+                self.fits(f"model.{key}", value, MODEL_FIELDS[key])
             else:
-                self.unknown(f"model.{key}", _MODEL_FIELDS)
-        if exact:
-            for key in _MODEL_FIELDS:
-                if key not in settings:
-                    self.missing(f"model.{key}", Field(_MODEL_FIELDS[key]))
-            return settings
+                self.unknown(f"model.{key}", MODEL_FIELDS)
+
+    def usual_model(self, settings: Record) -> Model | None:
+        """Return the model of `settings`, the others as usual; None if that cannot be."""
+        self.model_fields(settings)
         provider = settings.get("provider") or provider_of(str(settings.get("name", "")))
         if provider is None:
             expected = "the provider, since the name of the model does not tell it"
@@ -339,4 +353,4 @@ class _Checker:
         if self.findings:
             return None
         words: dict[str, Any] = {**settings, "provider": provider}
-        return model_row(Model(**words))
+        return Model(**words)

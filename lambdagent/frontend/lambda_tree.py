@@ -1,41 +1,25 @@
-"""λ text → tree with names: what the parser builds, before names become indices.
+"""Trees with names: what a λ text is before its names become indices, or before it is an agent.
 
-The methods of `TREE_BUILDER` are called by the parser bottom-up, one for each rule of
-`lambda.lark`; so nothing here recurses. Leaves are core terms without variables, and the lexemes
-of names, sites and ``^i``.
+Leaves are core terms without variables, and the lexemes of names, sites and ``^i``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import attrs
 from lark import Token
 
 from lambdagent.errors import LambdaSyntaxError, finding
-from lambdagent.ir.core import UNIT, App, Lam, Lit, MalformedPrimError, Prim, Term, Var, arity
+from lambdagent.ir.core import Lit, Prim, Term
 from lambdagent.ir.data import Data, Record
 from lambdagent.source import Span
 
-# Longer numerals would fill the memory; the same value is `church[…]` applied to another one.
-MAX_CHURCH = 100_000
 # Python refuses to read longer decimals; in hexadecimal they are read.
 _MAX_DIGITS = 4000
 
-_WORDS: dict[str, Data] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "NaN": float("nan"),
-    "Infinity": float("inf"),
-}
-_CONSTANTS = {"cond": "if"}
-_PAIR, _CONS, _NIL, _UNIT = Prim("pair"), Prim("cons"), Prim("nil"), Lit(UNIT)
 JOIN = "concat:join"
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -95,6 +79,73 @@ class Inline:
 
 
 @attrs.frozen(eq=False, repr=False)
+class Choice:
+    """``CASE subject [("label", f), …]``, applied to what follows the list."""
+
+    applied: Tree
+
+
+@attrs.frozen(eq=False, repr=False)
+class Equation:
+    """``(left = right)``, two names; `token` is all of it."""
+
+    token: Token
+    left: Token
+    right: Token
+
+
+@attrs.frozen(eq=False, repr=False)
+class Predicate:
+    """``{names | text}``; `token` is all of it, `start` says where in it the text is."""
+
+    token: Token
+    text: str
+    start: int
+
+    def span_at(self, column: int) -> Span:
+        """Return the place of a column of the text, counted from 1."""
+        first = span_of(self.token)
+        if self.token[self.start :].startswith('"') or "\n" in self.token:
+            return first
+        column += first.column + self.start - 1
+        return Span(first.line, column, first.line, column + 1)
+
+
+@attrs.frozen(eq=False, repr=False)
+class Asked:
+    """``LLM_{model, "prompt", name}``."""
+
+    token: Token
+    model: str | None
+    prompt: str
+    name: Token | None
+
+
+@attrs.frozen(eq=False, repr=False)
+class Setting:
+    """``name=value``; the value of a bare word is the word itself."""
+
+    name: Token
+    value: Data
+
+
+@attrs.frozen(eq=False, repr=False)
+class Store:
+    """``Γ ∪ strategy{name=value, …}``."""
+
+    token: Token
+    settings: list[Setting]
+
+
+@attrs.frozen(eq=False, repr=False)
+class Form:
+    """``Guard(f, …)`` and its like."""
+
+    token: Token
+    operands: list[Tree | Setting | Store]
+
+
+@attrs.frozen(eq=False, repr=False)
 class Row:
     """``kind.name = {…}`` of the ``where`` table."""
 
@@ -121,8 +172,51 @@ class File:
 
 
 Tree: TypeAlias = (
-    "Abstraction | Let | Branches | Applied | Piped | Marked | Inline | Token | Lit | Prim | Term"
+    "Abstraction | Let | Branches | Applied | Piped | Marked | Inline | Choice | Equation "
+    "| Predicate | Asked | Form | Token | Lit | Prim | Term"
 )
+
+
+def parts(tree: Tree) -> list[Tree]:
+    """Return the trees right inside `tree`, in the order of the text."""
+    match tree:
+        case Abstraction(_, body) | Marked(_, body) | Choice(body):
+            return [body]
+        case Let(_, first, second) | Equation(_, first, second):
+            return [first, second]
+        case Branches(test, first, second):
+            return [test, first, second]
+        case Applied(items) | Piped(items):
+            return items
+        case Form(_, operands):
+            return [each for each in operands if not isinstance(each, Setting | Store)]
+    return []
+
+
+def first_token(tree: Any) -> Token | None:
+    """Return the first lexeme that is left of `tree`, if any is."""
+    stack = [tree]
+    while stack:
+        item = stack.pop()
+        token = token_of(item)
+        if token is not None:
+            return token
+        stack += reversed(parts(item))
+    return None
+
+
+def token_of(tree: Any) -> Token | None:
+    """Return the first lexeme that `tree` holds itself."""
+    match tree:
+        case Token():
+            return tree
+        case Asked(token) | Predicate(token) | Form(token) | Equation(token):
+            return token
+        case Store(token) | Setting(token):
+            return token
+        case Abstraction([token, *_]) | Let(token) | Marked(token) | Inline(token):
+            return token
+    return None
 
 
 def span_of(token: Token) -> Span:
@@ -141,7 +235,7 @@ def name_of(token: Token, text: str | None = None) -> str:
     text = str(token) if text is None else text
     if text[:1] != "`":
         return text
-    return _unescaped(token, text[1:-1].replace('"', '\\"'))
+    return unescaped(token, text[1:-1].replace('"', '\\"'))
 
 
 def site_of(token: Token) -> str:
@@ -168,7 +262,8 @@ def _split(token: Token) -> tuple[str, str]:
     return text[:dot], text[dot + 1 :]
 
 
-def _unescaped(token: Token, text: str) -> str:
+def unescaped(token: Token, text: str) -> str:
+    """Return what `text`, the inside of a text in quotes, a part of `token`, says."""
     try:
         value: str = json.loads(f'"{text}"', strict=False)
     except ValueError:
@@ -181,184 +276,3 @@ def whole(token: Token, text: str) -> int:
     if len(text) > _MAX_DIGITS:
         raise refuse("P013", token, limit=_MAX_DIGITS)
     return int(text)
-
-
-class _Builder:
-    """One method for each rule of the grammar that does more than pass its only part on."""
-
-    # --- file ---
-
-    def file(self, parts: list[Any]) -> File:
-        found = File([], None, [])
-        for part in parts:
-            if isinstance(part, Definition):
-                found.definitions.append(part)
-            elif isinstance(part, list):
-                found.rows.extend(part)
-            else:
-                found = attrs.evolve(found, term=part)
-        return found
-
-    def definition(self, parts: list[Any]) -> Definition:
-        return Definition(*parts)
-
-    def where(self, parts: list[Any]) -> list[Row]:
-        return parts
-
-    def row(self, parts: list[Any]) -> Row:
-        first, *text, record = parts
-        name = _unescaped(text[0], text[0][1:-1]) if text else site_of(first)
-        return Row(name, record, span_of(first))
-
-    # --- forms ---
-
-    def pipe(self, parts: list[Any]) -> Piped:
-        return Piped(parts)
-
-    def cell(self, parts: list[Any]) -> Applied:
-        return Applied([_CONS, *parts])
-
-    def join(self, parts: list[Any]) -> Applied:
-        return Applied([Prim("site", (JOIN,)), Applied([_PAIR, *parts])])
-
-    def apply(self, parts: list[Any]) -> Applied:
-        return Applied(parts)
-
-    def abstraction(self, parts: list[Any]) -> Abstraction:
-        return Abstraction(parts[:-1], parts[-1])
-
-    def let(self, parts: list[Any]) -> Let:
-        return Let(*parts)
-
-    def branches(self, parts: list[Any]) -> Branches:
-        return Branches(*parts)
-
-    def param(self, parts: list[Any]) -> Token:
-        token: Token = parts[0]
-        return token
-
-    def mark(self, parts: list[Any]) -> Marked:
-        return Marked(*parts)
-
-    def inline(self, parts: list[Any]) -> Inline:
-        return Inline(*parts)
-
-    def tuple_(self, parts: list[Any]) -> Tree:
-        return _nested(_PAIR, parts[:-1], parts[-1])
-
-    def list_(self, parts: list[Any]) -> Tree:
-        return _nested(_CONS, parts, _NIL)
-
-    def unit(self, _parts: list[Any]) -> Lit:
-        return _UNIT
-
-    def arm(self, parts: list[Any]) -> tuple[Token, Tree]:
-        return (parts[0], parts[1])
-
-    def case(self, parts: list[Any]) -> Applied:
-        subject, *arms = parts
-        labels: dict[str, None] = {}
-        for token, _ in arms:
-            quoted = token.type == "STRING"
-            label = _unescaped(token, token[1:-1]) if quoted else name_of(token)
-            if label in labels:
-                raise refuse("P014", token, label=label)
-            labels[label] = None
-        return Applied([Prim("case", (tuple(labels),)), subject, *(body for _, body in arms)])
-
-    # --- constants ---
-
-    def constant(self, parts: list[Any]) -> Prim:
-        name = str(parts[0])
-        return Prim(_CONSTANTS.get(name, name))
-
-    def fixpoint(self, parts: list[Any]) -> Prim:
-        token = parts[0]
-        return Prim("fix", (whole(token, token[1:].lstrip("_").translate(_SUBSCRIPTS)),))
-
-    def indexed(self, parts: list[Any]) -> Tree:
-        token, *values = parts
-        name, params = str(token), tuple(values)
-        match name, params:
-            case "church", (int(n),) if 0 <= n <= MAX_CHURCH and not isinstance(n, bool):
-                return church(n)
-            case "church", _:
-                raise refuse("P016", token, limit=MAX_CHURCH)
-            case "Y", _:
-                name = "fix"
-            case "case", _:
-                params = (params,)
-            case ("tag", (*labels, index)):
-                params = (tuple(labels), index)
-        made = Prim(name, params)
-        try:
-            arity(made)
-        except MalformedPrimError:
-            form = _FORMS[str(token)]
-            raise refuse("P015", token, name=str(token), form=form) from None
-        return made
-
-    # --- data ---
-
-    def literal(self, parts: list[Any]) -> Lit:
-        return Lit(parts[0])
-
-    def opaque(self, parts: list[Any]) -> Lit:
-        return Lit(parts[1])
-
-    def scalar(self, parts: list[Any]) -> Data:
-        token = parts[0]
-        text = str(token)
-        if token.type == "STRING":
-            return _unescaped(token, text[1:-1])
-        if token.type == "WORD":
-            return _WORDS[text]
-        if text[:2] == "0x" or text[:3] == "-0x":
-            return int(text, 16)
-        if text.lstrip("-").isdigit():
-            return whole(token, text)
-        return float(text)
-
-    def array(self, parts: list[Any]) -> Data:
-        return tuple(parts)
-
-    def pair(self, parts: list[Any]) -> tuple[Token, str, Data]:
-        token, value = parts
-        quoted = token.type == "STRING"
-        return token, _unescaped(token, token[1:-1]) if quoted else name_of(token), value
-
-    def record(self, parts: list[Any]) -> Record:
-        items: dict[str, Data] = {}
-        for token, key, value in parts:
-            if key in items:
-                raise refuse("P017", token, key=key)
-            items[key] = value
-        return Record(items)
-
-
-TREE_BUILDER = _Builder()
-
-_FORMS = {
-    "Y": "Y[20], its number of rounds from 0",
-    "guard": "guard[2], its number of retries from 0",
-    "par": "par[3], its number of branches from 1",
-    "pmap": "pmap, without an index",
-    "case": 'case["a", "b"], each label once',
-    "tag": 'tag["a", "b", 0], each label once, and which of them it puts on, counted from 0',
-    "site": 'site["name"]',
-}
-
-
-def _nested(head: Prim, items: Iterable[Tree], last: Tree) -> Tree:
-    for item in reversed([*items]):
-        last = Applied([head, item, last])
-    return last
-
-
-@lru_cache(maxsize=16)
-def church(number: int) -> Term:
-    """Return ``λf x. f (… (f x))``, the numeral `number`."""
-    body: Term = Var(0, "x")
-    for _ in range(number):
-        body = App(Var(1, "f"), body)
-    return Lam(Lam(body, "x"), "f")

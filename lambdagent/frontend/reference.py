@@ -11,6 +11,7 @@ from typing import Any
 from lambdagent.frontend import kinds, schema
 from lambdagent.frontend.models import PROVIDERS
 from lambdagent.frontend.nodes import MAX_COPIES, MAX_DEPTH, MAX_FINDINGS
+from lambdagent.ir.labels import EARLY_STOP_NAMES
 
 _HEAD = f"""\
 <!-- Written from lambdagent/frontend/schema.py by `render_reference`; change the tables there. -->
@@ -45,7 +46,7 @@ model: {{provider: openai, name: gpt-4o-mini}}
   `$`.
 * Expressions are a safe subset of Python; [language.md](language.md) lists it. `validator` sees
   the answer as `x`. `earlyStop` sees {
-    ", ".join(f"`{name}`" for name in sorted(schema.EARLY_STOP_NAMES))
+    ", ".join(f"`{name}`" for name in sorted(EARLY_STOP_NAMES))
 }.
 
 All findings of a file are reported at once, each with its line, column and field; of more than

@@ -28,15 +28,13 @@ from lambdagent.frontend.kinds import (
     Step,
     Text,
 )
+from lambdagent.ir.labels import EARLY_STOP_NAMES
 
 TEXTS: Final = ListOf(Text())
 AT_LEAST_1: Final = Integer(least=1)
 SECONDS: Final = Number(open=True)
 
 VALIDATOR_NAMES: Final = frozenset({"x"})
-EARLY_STOP_NAMES: Final = frozenset(
-    {"x", "content", "turn", "finish_reason", "tool_calls", "tool_results", "observation"}
-)
 
 # --- the blocks ----------------------------------------------------------------------------------
 
@@ -113,7 +111,7 @@ REACT = Block(
     Field("verbose", Flag(), "Whether the rounds are printed.", default=False),
     Field(
         "earlyStop",
-        Expression(EARLY_STOP_NAMES),
+        Expression(frozenset(EARLY_STOP_NAMES)),
         "Ends the loop when it holds after the tools of a round; the thought is then the answer.",
     ),
     Field("thinkPrompt", Text(), "Stands in for `systemPrompt` when the agent thinks."),

@@ -10,6 +10,10 @@ OTHER: Final = "_"
 MEMORY: Final = ("memory",)
 TRANSCRIPT: Final = ("transcript",)
 REPLY: Final = ("reply",)
+# What the exit test of a ReAct loop may use.
+EARLY_STOP_NAMES: Final = (
+    *("x", "content", "turn", "finish_reason", "tool_calls", "tool_results", "observation"),
+)
 
 _CALL: Final = "call "
 _ENDS: Final = ("invalid", "terminate", "answer")

@@ -1,7 +1,7 @@
 """Surface term → text and JSON for people and programs: its structure, bounds, constructs.
 
-`describe` is short and names agents; `human` is a λ-expression with models and prompts; `to_json`
-has everything but secrets. Source: specification 3.2 and 15.3.
+`describe` is short and names agents; `to_json` has everything but secrets. The text that is a
+program again is `ir.agent_text`. Source: specification 3.2.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,8 +19,8 @@ from lambdagent.ir.surface_json import program_json
 # What stands in an unfinished text: pieces, and terms whose text is still to come.
 _Parts: TypeAlias = list[Any]
 
+_IDENTITY = "λx.x"
 _SUBSCRIPTS = str.maketrans("0123456789-", "₀₁₂₃₄₅₆₇₈₉₋")
-_SHORTENED = "# an outline, prompts and settings shortened; --format formal prints all\n"
 
 
 def describe(root: surface.Term, program_name: str, calls: Interval) -> str:
@@ -43,17 +43,6 @@ def describe(root: surface.Term, program_name: str, calls: Interval) -> str:
         *_base_case(root),
     ]
     return "\n".join(lines) + "\n"
-
-
-def human(root: surface.Term, *, prompt_limit: int = 40) -> str:
-    """Return `root` as people write λ-expressions: the text of ``lambdagent lambda``.
-
-    Args:
-        root: Any agent.
-        prompt_limit: Longer prompts are cut. Settings of models and tools are not shown either,
-            so the text does not read back; its first line says so.
-    """
-    return _SHORTENED + laid_out(_expanded(_Human(prompt_limit), root)) + "\n"
 
 
 def to_json(root: surface.Term, program: Program) -> dict[str, Any]:
@@ -119,11 +108,7 @@ def _is_react(term: surface.Term) -> TypeGuard[surface.ReActStep]:
 
 
 class _Outline:
-    """The short style: `Lam(name)`, `Tool(name)`."""
-
-    identity = "λx.x"
-    # Forms that reach to the right, and so need parentheses as operands.
-    open: tuple[type[surface.Term], ...] = (surface.If,)
+    """The forms, each as parts of its text."""
 
     def parts(self, term: surface.Term) -> _Parts:
         form = _FORMS.get(type(term))
@@ -135,18 +120,18 @@ class _Outline:
         while isinstance(inner, surface.Compose) and len(inner.stages) == 1:
             inner = inner.stages[0]
         is_chain = isinstance(inner, surface.Compose)
-        wrapped = is_chain or isinstance(inner, self.open) or _is_identity(inner)
+        wrapped = is_chain or isinstance(inner, surface.If) or _is_identity(inner)
         return ["(", Mark.INDENT, term, Mark.DEDENT, ")"] if wrapped else [term]
 
     def lam(self, term: surface.Lam) -> _Parts:
         return [f"Lam({_shown(term.name)})"]
 
     def tool(self, term: surface.Tool) -> _Parts:
-        return [self.identity if _is_identity(term) else f"Tool({_shown(term.name)})"]
+        return [_IDENTITY if _is_identity(term) else f"Tool({_shown(term.name)})"]
 
     def compose(self, term: surface.Compose) -> _Parts:
         if not term.stages:
-            return [self.identity]
+            return [_IDENTITY]
         if len(term.stages) == 1:
             return [term.stages[0]]
         parts: _Parts = [Mark.OPEN]
@@ -161,18 +146,12 @@ class _Outline:
     def pair(self, term: surface.Pair) -> _Parts:
         return call("PAIR", [[term.left], [term.right]])
 
-    def label(self, name: str) -> str:
-        return _shown(name)
-
     def route(self, term: surface.Route) -> _Parts:
         entries: _Parts = [
-            [f"({self.label(name)}, ", agent, ")"] for name, agent in term.routes.items()
+            [f"({_shown(name)}, ", agent, ")"] for name, agent in term.routes.items()
         ]
         if term.default is not None:
             entries.append(["(_, ", term.default, ")"])
-        return self.cases(term, entries)
-
-    def cases(self, term: surface.Route, entries: _Parts) -> _Parts:
         return ["CASE ", *self.operand(term.classifier), *bracketed(" [", entries, "]")]
 
     def test(self, condition: str | surface.Term, argument: str) -> _Parts:
@@ -195,11 +174,9 @@ class _Outline:
         return call("Guard", [[term.agent], predicate, *settings])
 
     def memory(self, term: surface.Memory) -> _Parts:
-        return call("Memory", [[term.agent], [self.store(term)]], broken=True)
-
-    def store(self, term: surface.Memory) -> str:
         size, ttl = scalar_text(term.size), scalar_text(term.ttl_s)
-        return f"{_shown(term.strategy)}(size={size}, ttl={ttl})"
+        store = f"{_shown(term.strategy)}(size={size}, ttl={ttl})"
+        return call("Memory", [[term.agent], [store]], broken=True)
 
     def loop(self, term: surface.Loop) -> _Parts:
         lines = self.rounds_of(term.body) if _is_react(term.body) else self.rounds_until(term)
@@ -207,8 +184,6 @@ class _Outline:
 
     def react_step(self, term: surface.ReActStep) -> _Parts:
         return self.fixpoint(1, self.rounds_of(term), "last")
-
-    binders = "λself.λ{}."
 
     def fixpoint(self, steps: int, lines: list[_Parts], exhausted: str) -> _Parts:
         """Return ``Yₙ(λself.λstate. …)``, the first of `lines` naming the variable."""
@@ -225,91 +200,20 @@ class _Outline:
         again = "self(state ⊕ obs)" if step.observation_enabled else "self(state ⊕ t)"
         stop = "" if step.early_stop is None else f"IF {_shown(step.early_stop)} THEN t ELSE "
         return [
-            [self.binders.format("state")],
+            ["λself.λstate."],
             ["let t = think(state) in"],
             bracketed("CASE t [", [[tool] for tool in tools], "]"),
             [f">> IF is_terminate THEN t ELSE {stop}{again}"],
         ]
 
     def tool_body(self, tool: surface.Tool) -> str:
-        return self.identity if _is_identity(tool) else "Tool"
+        return _IDENTITY if _is_identity(tool) else "Tool"
 
     def rounds_until(self, term: surface.Loop) -> list[_Parts]:
         return [
-            [self.binders.format("x")],
+            ["λself.λx."],
             ["let x = ", *self.operand(term.body), "(x) in"],
             ["IF ", *self.test(term.condition, "⟨x, step⟩"), " THEN x ELSE self(x)"],
-        ]
-
-
-class _Human(_Outline):
-    """The long style: models, prompts, abstractions."""
-
-    identity = "λx. x"
-    open = (surface.If, surface.Lam, surface.Route)
-    binders = "λself. λ{}."
-
-    def __init__(self, prompt_limit: int) -> None:
-        self.prompt_limit = max(prompt_limit, 0)
-
-    def operand(self, term: surface.Term) -> _Parts:
-        if isinstance(term, surface.Tool) and not _is_react(term):
-            return ["(", term, ")"]
-        return super().operand(term)
-
-    def prompt(self, text: str) -> str:
-        if len(text) <= self.prompt_limit:
-            return quoted(text)
-        return quoted(text[: self.prompt_limit] + "…")
-
-    def lam(self, term: surface.Lam) -> _Parts:
-        model = term.model
-        named = "" if model is None else f"{_shown(model.name or model.provider)}, "
-        argument = "history ⊕ x" if isinstance(term, surface.ConversationLam) else "x"
-        body = f"LLM_{{{named}{self.prompt(term.prompt)}}}({argument})"
-        if term.output_parser != "text":
-            body = f"{_shown(term.output_parser)}({body})"
-        return [f"λx. {body}"]
-
-    def tool(self, term: surface.Tool) -> _Parts:
-        return [self.tool_body(term)]
-
-    def tool_body(self, tool: surface.Tool) -> str:
-        return self.identity if _is_identity(tool) else f"λx. Tool({quoted(tool.name)}, x)"
-
-    def label(self, name: str) -> str:
-        return quoted(name)
-
-    def cases(self, term: surface.Route, entries: _Parts) -> _Parts:
-        classify = ["λx. CASE (", *self.operand(term.classifier), " x)"]
-        return [*classify, *bracketed(" [", entries, "] x", first=Mark.LINE)]
-
-    def if_(self, term: surface.If) -> _Parts:
-        then, otherwise = self.operand(term.then), self.operand(term.otherwise)
-        branches = [Mark.SPACE, "THEN ", *then, " x", Mark.SPACE, "ELSE ", *otherwise, " x"]
-        test = self.test(term.condition, " x")
-        return [Mark.OPEN, "λx. IF ", *test, Mark.INDENT, *branches, Mark.DEDENT, Mark.CLOSE]
-
-    def store(self, term: surface.Memory) -> str:
-        size, ttl = scalar_text(term.size), scalar_text(term.ttl_s)
-        return f"Γ ∪ {_shown(term.strategy)}{{size={size}, ttl={ttl}}}"
-
-    def rounds_of(self, step: surface.ReActStep) -> list[_Parts]:
-        tools = [[f"({quoted(tool.name)}, {self.tool_body(tool)})"] for tool in step.tools]
-        shown = "format(t, obs)" if step.observation_enabled else "format(t)"
-        stop = "" if step.early_stop is None else f"IF {_shown(step.early_stop)} THEN t ELSE "
-        return [
-            [self.binders.format("state")],
-            ["let t = (", step.think, ") state in"],
-            [*bracketed("CASE (classify t) [", tools, "]", first=Mark.LINE), " >> λobs."],
-            [f"IF (obs = t) THEN t ELSE {stop}self(state ⊕ {shown})"],
-        ]
-
-    def rounds_until(self, term: surface.Loop) -> list[_Parts]:
-        return [
-            [self.binders.format("x")],
-            ["let x = ", *self.operand(term.body), " x in"],
-            ["IF ", *self.test(term.condition, " ⟨x, step⟩"), " THEN x ELSE self x"],
         ]
 
 

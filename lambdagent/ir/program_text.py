@@ -3,7 +3,7 @@
 The λ text is the term, and a ``where`` table with the exact row of each site. Nothing is cut.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lambdagent.ir.codec import encode_term
 from lambdagent.ir.data import Data, Record
@@ -15,6 +15,9 @@ from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference, spelled
 
 FORMAT_KEY, FORMAT = "lambdagent-program", 1
+
+# The first line of a text that does not hold all of a program.
+BRIEF = "# prompts and settings are left out; without --brief the text has all of them, and runs\n"
 
 _USUAL = Record(decoder="raw", onError="raise", idempotent=True, timeout=None)
 
@@ -39,12 +42,28 @@ def print_program(
     term = print_term(program.term, ascii=ascii, de_bruijn=de_bruijn, lines=lines, sugar=sugar)
     if not program.sites:
         return f"{term}\n"
+    table = [
+        (site_reference(name, ascii=ascii), _row(site)) for name, site in program.sites.items()
+    ]
+    return f"{term}\n\n{print_where(table, ascii=ascii)}\n"
+
+
+def print_brief(program: Program) -> str:
+    """Return the term of `program` for people, without its sites; the first line says so."""
+    return f"{BRIEF}{print_term(program.term, lines=True)}\n"
+
+
+def print_where(
+    table: Iterable[tuple[str, Record]],
+    *,
+    ascii: bool = False,  # noqa: A002
+) -> str:
+    """Return a ``where`` table of at least one row; each name is spelled already."""
     pieces: list[Piece] = ["where {", Mark.INDENT]
-    for name, site in program.sites.items():
-        pieces += [Mark.LINE, f"{site_reference(name, ascii=ascii)} = "]
-        pieces += [*_data_pieces(_row(site), ascii=ascii), ","]
+    for name, row in table:
+        pieces += [Mark.LINE, f"{name} = ", *_data_pieces(row, ascii=ascii), ","]
     pieces[-1:] = [Mark.DEDENT, Mark.LINE, "}"]
-    return f"{term}\n\n{laid_out(pieces)}\n"
+    return laid_out(pieces)
 
 
 def program_json(program: Program) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 import lambdagent
+from lambdagent.ir.program_text import BRIEF
 from tests.cli.command import Command
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -14,6 +15,7 @@ where {llm.echo = {prompt: "Echo.", model: {provider: "scripted", script: {
   rules: [{match: "(?i)hello", reply: "Hi there"}, {reply: "ok"}]}}}}
 """
 FORMATS = [
+    ((), "p.lam"),
     (("--format", "formal"), "p.lam"),
     (("--ascii",), "p.lam"),
     (("--de-bruijn",), "p.lam"),
@@ -54,10 +56,35 @@ def test_human_text_of_a_program_reads_back(command: Command):
     assert command("run", "again.lam", "hello", "-q").out == "Hi there\n"
 
 
-def test_human_text_of_an_agent_says_that_it_is_an_outline(command: Command):
-    first = command("lambda", "simple.yml").out.splitlines()[0]
-    assert first.startswith("# an outline")
-    assert "--format formal" in first
+def test_a_brief_text_says_that_it_is_not_all(command: Command):
+    text = command("lambda", "simple.yml", "--brief").out
+    assert text == f'{BRIEF}λx. LLM_{{scripted, "Echo.", echo}}(history ⊕ x)\n'
+    command.write("echo.lam", ECHO)
+    assert command("lambda", "echo.lam", "--brief").out == f"{BRIEF}λx. llm.echo x\n"
+
+
+@pytest.mark.parametrize("option", ["--ascii", "--latex", "--de-bruijn", "--format formal"])
+def test_only_the_text_for_people_can_be_brief(command: Command, option: str):
+    done = command("lambda", "simple.yml", "--brief", *option.split())
+    assert (done.code, done.out) == (2, "")
+    assert f"`--brief` and `{option}` exclude each other" in done.err
+
+
+def test_a_text_for_people_is_an_agent_for_every_command(command: Command):
+    command.write("agent.lam", command("lambda", "react.yml").out)
+    described = command("compile", "react.yml").out.split(" =", 1)[1]
+    assert command("compile", "agent.lam").out == f"agent ={described}"
+    term = lambdagent.from_config("agent.lam")
+    assert term == lambdagent.from_config("react.yml")
+    assert "Loop(" in command("compile", "agent.lam", "--format", "python").out
+
+
+def test_what_the_caller_decides_reaches_the_sites_of_an_agent_text(command: Command):
+    command.write("agent.lam", command("lambda", "simple.yml").out)
+    program = lambdagent.load_program("agent.lam", model="gpt-9")
+    assert program.sites["llm:echo"].static["model"]["name"] == "gpt-9"
+    with pytest.raises(lambdagent.CompileError, match="load_program"):
+        lambdagent.from_config("agent.lam", model="gpt-9")
 
 
 def test_latex(command: Command):

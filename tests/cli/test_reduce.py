@@ -29,6 +29,7 @@ SHOWN = [
     ("(λx. fst x) 1",),
     ("λx. llm.writer x",),
     ("catch (λ_. 1) I",),
+    ("PAR(λx. x)",),
     ("(λx x)",),
     ("PAIRR",),
     ("(λx y. x) y",),

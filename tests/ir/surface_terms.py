@@ -58,7 +58,7 @@ OBJECTS = st.dictionaries(TEXTS, DATA, max_size=3)
 FLOATS = st.floats(0, 100)
 MODELS: Any = st.none() | st.builds(
     surface.Model,
-    provider=TEXTS,
+    provider=TEXTS.filter(bool),
     name=TEXTS,
     temperature=st.none() | FLOATS,
     max_tokens=st.none() | st.integers(1, 9000),
@@ -66,7 +66,7 @@ MODELS: Any = st.none() | st.builds(
     base_url=st.none() | TEXTS,
     script=st.none() | OBJECTS.map(freeze),
 )
-PARSERS = st.sampled_from(["text", "json"])
+PARSERS = st.sampled_from(["text", "json", "number", "boolean", "raw", "reply"])
 LAMS = st.builds(surface.Lam, TEXTS, TEXTS, MODELS, PARSERS)
 TALKS = st.builds(surface.ConversationLam, TEXTS, TEXTS, MODELS, PARSERS, st.integers(1, 99))
 TOOLS = st.builds(
@@ -77,27 +77,38 @@ TOOLS = st.builds(
     timeout_s=FLOATS,
     idempotent=st.booleans(),
 )
-STEPS = st.builds(
-    surface.ReActStep,
-    TEXTS,
-    think=LAMS | TALKS,
-    tools=st.lists(TOOLS, max_size=3, unique_by=lambda tool: tool.name),
-    observation_enabled=st.booleans(),
-    early_stop=st.none() | TEXTS,
-)
-LEAVES = st.one_of(
-    LAMS,
-    TALKS,
-    TOOLS,
-    STEPS,
-    st.just(surface.Fst()),
-    st.just(surface.Snd()),
-    st.just(surface.Concat()),
-)
 
 
-def forms(inner: Any) -> Any:
-    tests = TEXTS | inner
+def steps(expressions: Any) -> Any:
+    return st.builds(
+        surface.ReActStep,
+        TEXTS,
+        description=st.just("") | TEXTS,
+        think=LAMS | TALKS,
+        tools=st.lists(TOOLS, max_size=3, unique_by=lambda tool: tool.name),
+        observation_enabled=st.booleans(),
+        early_stop=st.none() | expressions,
+    )
+
+
+def leaves(expressions: Any) -> Any:
+    return st.deferred(
+        lambda: st.one_of(
+            LAMS,
+            TALKS,
+            TOOLS,
+            steps(expressions),
+            st.builds(surface.Loop, steps(expressions), max_steps=st.integers(0, 3)),
+            st.just(surface.Fst()),
+            st.just(surface.Snd()),
+            st.just(surface.Concat()),
+        )
+    )
+
+
+def forms(agents: Any, expressions: Any) -> Any:
+    inner = st.deferred(lambda: agents)  # strategies are shown whole, again at each use
+    tests = expressions | inner
     steps = st.integers(0, 5)
     return st.one_of(
         st.lists(inner, max_size=3).map(lambda terms: surface.Compose(*terms)),
@@ -113,11 +124,33 @@ def forms(inner: Any) -> Any:
             st.dictionaries(TEXTS.filter(lambda label: label != "_"), inner, max_size=3),
             st.none() | inner,
         ),
+        inner.map(lambda term: surface.Route(surface.Lam("c"), {"a": term}, term, ("b", "c d"))),
         st.builds(surface.Memory, inner, TEXTS, size=steps, ttl_s=FLOATS, initial=OBJECTS),
     )
 
 
-AGENTS: Any = st.recursive(LEAVES, forms, max_leaves=8)
+AGENTS: Any = st.recursive(leaves(TEXTS), lambda inner: forms(inner, TEXTS), max_leaves=8)
+# Expressions of the language, with what is special in other languages.
+EXPRESSIONS = st.sampled_from(
+    (
+        *(
+            "x",
+            "True",
+            "len(x) > 3",
+            " x ",
+            "x == '}'",
+            "{'a': 1} == x",
+            "x == '\\n'",
+            '"x"',
+            "x\n",
+        ),
+        *("'\"' in x or x == \"'\"", 'x == "é λ\u2028"', "'|' in x", "x == '|}' # no", "x[1:]"),
+    )
+)
+# Agents that compile.
+RIGHT_AGENTS: Any = st.recursive(
+    leaves(EXPRESSIONS), lambda inner: forms(inner, EXPRESSIONS), max_leaves=8
+)
 
 
 def deep(number: int, levels: int) -> surface.Term:

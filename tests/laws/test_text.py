@@ -1,23 +1,36 @@
 """Law 2: what is printed reads back equal, and prints the same again, in every format."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 
 from lambdagent.api.compiling import compile_file
+from lambdagent.api.programs import parse_program
 from lambdagent.errors import LambdaSyntaxError
+from lambdagent.frontend.build import NO_OVERRIDES
 from lambdagent.frontend.lambda_json import parse_program_json
 from lambdagent.frontend.lambda_sites import lambda_program
 from lambdagent.frontend.lambda_syntax import parse_lambda
+from lambdagent.ir import surface
+from lambdagent.ir.agent_text import print_agent
 from lambdagent.ir.alpha import alpha_equal
 from lambdagent.ir.core import Term
 from lambdagent.ir.printer import print_term
 from lambdagent.ir.program import Program
 from lambdagent.ir.program_text import print_program, program_json
+from lambdagent.machine.link import link
 from lambdagent.source import Source
 from tests.acceptance import agents as files
-from tests.laws.agents import agents, compiled
-from tests.laws.terms import programs, raw_terms
+from tests.ir.surface_terms import RIGHT_AGENTS
+from tests.laws.agents import agents, answers, compiled, run_agent
+from tests.laws.observe import observe
+from tests.laws.terms import inputs, programs, raw_terms, seeds
 
+ROOT = Path(__file__).resolve().parents[2]
+FILES = sorted(
+    [*ROOT.glob("examples/*.yml"), *ROOT.glob("tests/conformance/*/agent.yml")], key=str
+)
 STYLES = {
     "formal": {},
     "ascii": {"ascii": True},
@@ -61,6 +74,51 @@ def test_programs_of_agents_read_back(style, agent):
     assert again.digest() == program.digest(), text
     assert print_program(again, **style) == text
     assert text.isascii() or not style.get("ascii")
+
+
+def agent_program(text: str) -> tuple[surface.Term | None, Program]:
+    return parse_program(Source("t.lam", text), "agent", NO_OVERRIDES)
+
+
+def check_agent(agent: surface.Term) -> None:
+    """What is printed for people is the same program, and as an agent prints the same."""
+    text = print_agent(agent)
+    again, program = agent_program(text)
+    expected = compiled(agent)
+    assert alpha_equal(program.term, expected.term), text
+    assert program.digest() == expected.digest(), text
+    assert again is None or print_agent(again) == text
+
+
+@given(agents(depth=4))
+def test_agents_read_back(agent):
+    check_agent(agent)
+
+
+@given(RIGHT_AGENTS)
+def test_agents_with_odd_names_and_settings_read_back(agent):
+    check_agent(agent)
+
+
+def test_a_memory_of_the_user_stays_one():
+    stored = surface.Memory(surface.Lam("w"), strategy="custom", binding="store#1")
+    check_agent(stored)
+    assert "Γ ∪ custom{" in print_agent(stored)
+    _, program = agent_program(print_agent(stored))
+    assert {site.binding for site in program.sites.values()} == {None}
+
+
+@given(agents(depth=2), inputs, seeds)
+def test_agents_that_were_read_back_run_the_same(agent, value, seed):
+    _, program = agent_program(print_agent(agent))
+    assert observe(link(program), value, answers(seed)) == run_agent(agent, value, seed)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_files_of_agents_read_back(path):
+    term = compile_file(path).term
+    assert term is not None
+    check_agent(term)
 
 
 @given(agents())

@@ -15,8 +15,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--format",
         choices=("human", "formal", "json"),
         default="human",
-        help="human for people; formal is the whole program, and json its tables: both run",
+        help="human for people; formal is the core term, and json its tables: all run",
     )
+    add("--brief", action="store_true", help="for people, without settings and long prompts")
     add("--desugar", action="store_true", help="pure λ: variables, λ, applications; it runs")
     spelling = parser.add_mutually_exclusive_group()
     spelling.add_argument("--ascii", action="store_true", help="formal, in nothing but ASCII")
@@ -26,6 +27,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, out: Output) -> int:
     """Print the agent as a lambda expression."""
+    if arguments.brief:
+        _refuse_with_brief(arguments)
     for option in ("ascii", "latex", "de_bruijn"):
         if arguments.format == "json" and getattr(arguments, option):
             other = f"--{option.replace('_', '-')}"
@@ -35,6 +38,15 @@ def run(arguments: Namespace, out: Output) -> int:
     return 0
 
 
+def _refuse_with_brief(arguments: Namespace) -> None:
+    others = {option: getattr(arguments, option) for option in ("ascii", "latex", "de_bruijn")}
+    others[f"format {arguments.format}"] = arguments.format != "human"
+    for option, given in others.items():
+        if given:
+            other = f"--{option.replace('_', '-')}"
+            raise UsageError(finding("U001", option="--brief", other=other))
+
+
 def _text(compiled: compiling.Compiled, arguments: Namespace) -> str:
     if arguments.desugar:
         compiled = compiled.pure()
@@ -42,6 +54,8 @@ def _text(compiled: compiling.Compiled, arguments: Namespace) -> str:
         return compiled.latex(de_bruijn=arguments.de_bruijn)
     if arguments.format == "json":
         return compiled.tables()
+    if arguments.brief:
+        return compiled.brief()
     whole = arguments.format == "formal" or arguments.ascii or arguments.de_bruijn
     if whole or arguments.desugar:
         return compiled.formal(
