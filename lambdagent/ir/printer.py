@@ -3,16 +3,9 @@
     λx y. t   let x = t in u   if c then a else b   case t of {"l" ⇒ f, _ ⇒ g}
     ⟨a, b⟩   [a, b]   a :: b   Y[20] g e   guard[2] f P h   par[2] f g   @llm.think (f x)
 
-See Note [How things are spelled] in `ir.spelling`, Note [How names stay fresh] and
+See Note [How things are spelled] in `ir.spelling`, Note [How names stay fresh] in `ir.naming` and
 Note [Where parentheses stand].
 """
-
-# Note [How names stay fresh]
-#
-# A binder keeps its name unless an enclosing binder has it; then it becomes x₁, x₂, … (``x_1`` in
-# ASCII). An abstraction without free variables cannot capture anything, so its names start afresh:
-# every occurrence of an agent prints the same. Printing what was read changes nothing, because
-# printed names never clash.
 
 # Note [Where parentheses stand]
 #
@@ -21,7 +14,6 @@ Note [Where parentheses stand].
 # follows: at the end of brackets and of binders, as last argument, right of ``::``.
 
 import enum
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -31,6 +23,7 @@ from lambdagent.ir.core import App, Lam, Lit, MalformedPrimError, Prim, Term, Un
 from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.layout import Mark, laid_out
+from lambdagent.ir.naming import Scope, ascii_numbered
 from lambdagent.ir.spelling import site_reference, spelled, variable_name
 from lambdagent.ir.usage import Usage
 
@@ -38,10 +31,6 @@ _TERM, _CONS, _APPLY, _LAST, _ATOM = range(5)
 _BINDER = -1
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
-_NUMBERED = re.compile(r"(?P<stem>.*?)_?(?P<number>[0-9]{1,9}|[₀-₉]{1,9})", re.DOTALL)
-_SUFFIX = re.compile(r"[₀-₉]+$")
-_ASCII_SUFFIX = re.compile(r"_[0-9]+$")
 _BARE = {name: name for name in ("pair", "fst", "snd", "nil", "cons", "succ", "catch", "pmap")}
 _BARE["if"] = "cond"
 
@@ -137,7 +126,7 @@ class _Unbind:
 
 @attrs.frozen(eq=False)
 class _Restore:
-    scope: "_Scope"
+    scope: Scope
 
 
 class _Edge(enum.Enum):
@@ -160,40 +149,6 @@ Piece: TypeAlias = str | Mark | _Hole | _Rest | _Bind | _Unbind | _Restore | _Ed
 _Form: TypeAlias = tuple[int, int, Callable[[bool], list[Piece]]]
 
 
-class _Scope:
-    """The names of the binders around, the innermost last."""
-
-    def __init__(self, reserved: Collection[str]) -> None:
-        self.names: list[str] = []
-        self.taken = set(reserved)
-        self.numbers: dict[str, int] = {}  # by stem: the last number given out
-
-    def bind(self, name: str) -> None:
-        self.names.append(name)
-        self.taken.add(name)
-
-    def unbind(self, count: int) -> None:
-        for _ in range(count):
-            name = self.names.pop()
-            self.taken.discard(name)
-            numbered = _NUMBERED.fullmatch(name)
-            if numbered:
-                self.numbers[numbered["stem"]] = int(numbered["number"].translate(_DIGITS)) - 1
-
-    def fresh(self, wanted: str, *, ascii: bool) -> str:  # noqa: A002
-        if wanted not in self.taken:
-            return wanted
-        suffix = _ASCII_SUFFIX if ascii else _SUFFIX
-        stem = suffix.sub("", wanted) or "x"
-        number = self.numbers.get(stem, 0)
-        name = stem
-        while name in self.taken:
-            number += 1
-            name = f"{stem}_{number}" if ascii else stem + str(number).translate(_SUBSCRIPTS)
-        self.numbers[stem] = number
-        return name
-
-
 class _Printer:
     """The text so far and the pieces that follow it, the next one last."""
 
@@ -209,7 +164,7 @@ class _Printer:
         self.view = view
         self.reserved = reserved
         self.edges: list[int] = []
-        self.scope = _Scope(reserved)
+        self.scope = Scope(reserved)
         self.stack: list[Piece] = []
         self.lists: dict[int, bool] = {}  # by identity: whether it is a list up to nil
 
@@ -316,7 +271,7 @@ class _Printer:
         restore: list[Piece] = []
         if id(term) in self.usage.closed:
             restore.append(_Restore(self.scope))
-            self.scope = _Scope(self.reserved)
+            self.scope = Scope(self.reserved)
         names = []
         body: Term = term
         while type(body) is Lam and id(body) not in self.view.texts:
@@ -334,7 +289,7 @@ class _Printer:
         if self.style.de_bruijn or (not used and wanted in {"_", ""}):
             return "_"
         if ascii_only:
-            wanted = _SUFFIX.sub(lambda digits: "_" + digits[0].translate(_DIGITS), wanted)
+            wanted = ascii_numbered(wanted)
         if wanted in {"_", ""} or (ascii_only and not wanted.isascii()):
             wanted = "x"
         return self.scope.fresh(wanted, ascii=ascii_only)
