@@ -15,7 +15,6 @@ import attrs
 from lark import Token
 
 from lambdagent.frontend.lambda_tree import (
-    JOIN,
     Abstraction,
     Applied,
     Asked,
@@ -43,6 +42,7 @@ from lambdagent.frontend.lambda_tree import (
 )
 from lambdagent.ir.core import UNIT, App, Lam, Lit, MalformedPrimError, Prim, Term, Var, arity
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.spelling import JOIN
 
 # Longer numerals would fill the memory; the same value is `church[…]` applied to another one.
 MAX_CHURCH = 100_000

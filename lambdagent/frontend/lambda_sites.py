@@ -13,7 +13,6 @@ from typing import Any, Final, Literal, NamedTuple, cast
 from lambdagent.errors import Diagnostic, LambdaSyntaxError, finding
 from lambdagent.frontend.expression import ExpressionError, parse_expression
 from lambdagent.frontend.lambda_names import LambdaFile
-from lambdagent.frontend.lambda_tree import JOIN
 from lambdagent.frontend.report import nearest
 from lambdagent.ir.abi import is_type
 from lambdagent.ir.data import Data, Record
@@ -21,7 +20,7 @@ from lambdagent.ir.data_text import data_text
 from lambdagent.ir.labels import EARLY_STOP_NAMES
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import KINDS, Site
-from lambdagent.ir.spelling import site_reference
+from lambdagent.ir.spelling import JOIN, site_reference
 from lambdagent.ir.surface import Model, model_row, provider_of
 from lambdagent.ir.walk import site_names
 from lambdagent.source import Span

@@ -19,8 +19,6 @@ from lambdagent.source import Span
 # Python refuses to read longer decimals; in hexadecimal they are read.
 _MAX_DIGITS = 4000
 
-JOIN = "concat:join"
-
 
 @attrs.frozen(eq=False, repr=False)
 class Abstraction:

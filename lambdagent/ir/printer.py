@@ -9,9 +9,9 @@ Note [Where parentheses stand].
 
 # Note [Where parentheses stand]
 #
-# Each form has a strength: atoms 4, applications 2, ``::`` 1; each place asks for at least one.
+# Each form has a strength: atoms 5, applications 3, ``⊕`` 2, ``::`` 1; each place asks for one.
 # A binder (λ, let, if) reaches as far right as it can, so it stands bare only where nothing
-# follows: at the end of brackets and of binders, as last argument, right of ``::``.
+# follows: at the end of brackets and of binders, as last argument, right of ``::`` and ``⊕``.
 
 import enum
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -24,11 +24,11 @@ from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.layout import Mark, laid_out
 from lambdagent.ir.naming import Scope, ascii_numbered
-from lambdagent.ir.spelling import site_reference, spelled, variable_name
+from lambdagent.ir.spelling import JOIN, site_reference, spelled, variable_name
 from lambdagent.ir.usage import Usage
 
-_TERM, _CONS, _APPLY, _LAST, _ATOM = range(5)
-_BINDER = -1
+_TERM, _CONS, _CAT, _APPLY, _LAST, _ATOM = range(6)
+_BINDER, _LET = -1, -2
 
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _BARE = {name: name for name in ("pair", "fst", "snd", "nil", "cons", "succ", "catch", "pmap")}
@@ -56,7 +56,7 @@ def print_term(  # noqa: PLR0913 - keywords, each with a usual value
         limit: Most characters of the result; what is longer ends in ``…``.
         de_bruijn: Write ``^i`` for all variables.
         labels: Write the marks of macro events.
-        lines: Start a new line after ``in`` and for each arm of a case, and write ``Y₂₀``.
+        lines: Break into lines, and write ``Y₂₀`` and ``a ⊕ b``, for people.
         sugar: Write ``let`` for an abstraction that is applied.
     """
     printer = _Printer(_Style(ascii, de_bruijn, labels, lines, sugar), Usage(term))
@@ -180,6 +180,9 @@ class _Printer:
             elif isinstance(piece, Mark):
                 if self.style.lines:
                     out.append(piece)
+                elif piece is Mark.SPACE:
+                    out.append(" ")
+                    length += 1
             elif isinstance(piece, _Hole):
                 self.stack.extend(reversed(self.pieces(piece)))
             elif isinstance(piece, _Rest):
@@ -280,7 +283,20 @@ class _Printer:
             body = body.body
         shown = " ".join(map(self.name, names))
         start = "\\" if self.style.ascii else "λ"
-        return [f"{start}{shown}. ", _Hole(body), _Unbind(len(names)), *restore]
+        return [f"{start}{shown}.", *self.block(body), _Unbind(len(names)), *restore]
+
+    def block(self, term: Term) -> list[Piece]:
+        """Return `term` at the end of a line, or as lines of its own if it is a block."""
+        if not self.is_block(term):
+            return [" ", _Hole(term)]
+        return [Mark.OPEN, Mark.INDENT, Mark.SPACE, _Hole(term), Mark.DEDENT, Mark.CLOSE]
+
+    def is_block(self, term: Term) -> bool:
+        """Whether `term` is a ``let`` or an ``if``, which people write on lines of its own."""
+        if type(term) is not App or not self.unmarked(term):
+            return False
+        head, args = self.spine(term)
+        return self.form(head, args)[:2] in {(_BINDER, len(args)), (_LET, len(args))}
 
     def fresh(self, term: Lam) -> str:
         """Return a name for the variable of `term` that no binder around has."""
@@ -296,16 +312,17 @@ class _Printer:
 
     def let(self, binder: Lam, value: Term) -> list[Piece]:
         name = self.fresh(binder)
-        rest: list[Piece] = [_Bind(name), _Hole(binder.body), _Unbind(1)]
-        after: list[Piece] = [" in", Mark.LINE] if self.style.lines else [" in "]
-        return [f"let {self.name(name)} = ", _Hole(value), *after, *rest]
+        line = Mark.LINE if self.style.lines else " "
+        rest: list[Piece] = [" in", line, _Bind(name), _Hole(binder.body), _Unbind(1)]
+        return [f"let {self.name(name)} =", *self.block(value), *rest]
 
     def branches(self, condition: Term, then: Term, otherwise: Term) -> list[Piece]:
-        pieces: list[Piece] = ["if ", _Hole(condition)]
-        for word, thunk in ((" then ", then), (" else ", otherwise)):
+        pieces: list[Piece] = [Mark.OPEN, "if ", Mark.INDENT, _Hole(condition)]
+        for word, thunk in (("then ", then), ("else ", otherwise)):
             assert type(thunk) is Lam
-            pieces += [word, _Bind("_"), _Hole(thunk.body), _Unbind(1)]
-        return pieces
+            pieces += [Mark.SPACE, word, Mark.INDENT, _Bind("_"), _Hole(thunk.body), _Unbind(1)]
+            pieces.append(Mark.DEDENT)
+        return [*pieces, Mark.DEDENT, Mark.CLOSE]
 
     def is_thunk(self, term: Term) -> bool:
         return type(term) is Lam and id(term) not in self.usage.using
@@ -329,7 +346,8 @@ class _Printer:
             first = _fitted(own, _Hole(head, _ATOM, tail=False), build)
             places: list[Piece] = [_Hole(arg, _ATOM, tail=False) for arg in rest[:-1]]
             last = _Hole(rest[-1], _LAST, tail=tail)
-            return [*first, *(part for place in [*places, last] for part in (" ", place))]
+            others = [part for place in [*places, last] for part in (Mark.SPACE, place)]
+            return [Mark.OPEN, *first, Mark.INDENT, *others, Mark.DEDENT, Mark.CLOSE]
 
         return _fitted(_APPLY, hole, applied)
 
@@ -349,7 +367,7 @@ class _Printer:
     def form(self, head: Term, args: list[Term]) -> _Form:
         """Return strength, number of operands and printer of the form that `head` starts."""
         if type(head) is Lam and self.view.lets and self.style.sugar:
-            return _BINDER, 1, lambda _tail: self.let(head, args[0])
+            return _LET, 1, lambda _tail: self.let(head, args[0])
         if type(head) is Prim and head.name in _FORMS and len(args) >= _arity(head):
             return _FORMS[head.name](self, head, args)
         level = _APPLY if head is self.view.marked else _ATOM
@@ -366,9 +384,22 @@ class _Printer:
             return _ATOM, 2, lambda _tail: ["[", _Hole(first), _Rest("cons", last, ", ", "]")]
 
         def build(tail: bool) -> list[Piece]:  # noqa: FBT001
-            return [_Hole(first, _APPLY, tail=False), " :: ", _Hole(last, _CONS, tail=tail)]
+            return [_Hole(first, _CAT, tail=False), " :: ", _Hole(last, _CONS, tail=tail)]
 
         return _CONS, 2, build
+
+    def form_site(self, head: Prim, args: list[Term]) -> _Form:
+        both = self.link("pair", args[0])
+        if not self.style.lines or head.params != (JOIN,) or both is None:
+            return _ATOM, 0, lambda _tail: [self.constant(head)]
+        left, right = both
+        sign = "++ " if self.style.ascii else "⊕ "
+
+        def build(tail: bool) -> list[Piece]:  # noqa: FBT001
+            places = _Hole(left, _CAT, tail=False), _Hole(right, _APPLY, tail=tail)
+            return [Mark.OPEN, places[0], Mark.SPACE, sign, places[1], Mark.CLOSE]
+
+        return _CAT, 1, build
 
     def is_list(self, term: Term) -> bool:
         """Whether a chain of ``cons`` ends in ``nil``; each link is looked at once."""
@@ -434,13 +465,13 @@ def _arity(prim: Prim) -> float:
 
 def _fitted(own: int, hole: _Hole, build: Callable[[bool], list[Piece]]) -> list[Piece]:
     """Return a form of strength `own` with the parentheses that its place asks for."""
-    if own == _BINDER:
-        bare = hole.tail and hole.level in {_TERM, _CONS, _LAST}
-    else:
-        bare = own >= hole.level
-    if bare:
+    is_binder = own in {_BINDER, _LET}
+    if (hole.tail and hole.level != _ATOM) if is_binder else own >= hole.level:
         return build(hole.tail)
-    return ["(", Mark.INDENT, *build(True), Mark.DEDENT, ")"]  # noqa: FBT003
+    inner = build(True)  # noqa: FBT003
+    # The body of a `let` starts a line; other forms indent their own lines.
+    inner = [*inner, Mark.DEDENT] if own == _LET else [Mark.DEDENT, *inner]
+    return ["(", Mark.INDENT, *inner, ")"]
 
 
 _FORMS: dict[str, Callable[[_Printer, Prim, list[Term]], _Form]] = {
@@ -448,4 +479,5 @@ _FORMS: dict[str, Callable[[_Printer, Prim, list[Term]], _Form]] = {
     "cons": _Printer.form_cons,
     "if": _Printer.form_if,
     "case": _Printer.form_case,
+    "site": _Printer.form_site,
 }

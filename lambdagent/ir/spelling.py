@@ -30,6 +30,8 @@ import re
 from lambdagent.ir.data_text import data_text, escaped
 from lambdagent.ir.sites import KINDS
 
+# The site that ``a ⊕ b`` applies to the pair of both.
+JOIN = "concat:join"
 KEYWORDS = frozenset(
     (
         *("if", "then", "else", "case", "of", "IF", "THEN", "ELSE", "CASE", "OF"),

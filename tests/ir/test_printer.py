@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from lambdagent.desugar.passes import desugar
 from lambdagent.frontend.expression import parse_expression
+from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir import surface
 from lambdagent.ir.alpha import alpha_equal
 from lambdagent.ir.core import UNIT, App, Label, Lam, Lit, Prim, Term, Var
@@ -16,6 +17,7 @@ from lambdagent.ir.data import Record, freeze
 from lambdagent.ir.printer import print_term
 from lambdagent.ir.sites import KINDS
 from lambdagent.ir.spelling import KEYWORDS
+from lambdagent.source import Source
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 DEEP = 100_000
@@ -423,3 +425,23 @@ def test_lowered_agents_print(golden: Any):
         assert alpha_equal(read(text), term)
         parts.append(f"{name}\n{text}\n{print_term(term, ascii=True)}\n")
     golden(GOLDEN / "printer.txt", "\n".join(parts))
+
+
+LINES = [
+    ('λa b. a ⊕ b ⊕ "c"', 'λa b. a ⊕ b ⊕ "c"'),
+    ("λa b. a ⊕ (b ⊕ a) :: nil", "λa b. [a ⊕ (b ⊕ a)]"),
+    ("λa f. (f a ⊕ λx. x) :: a", "λa f. f a ⊕ (λx. x) :: a"),
+    ("λx. let y = x in y", "λx.\n  let y = x in\n  y"),
+    ("λx. if x then 1 else 2", "λx. if x then 1 else 2"),
+    ("λf. f (let y = f in y) f", "λf. f\n  (let y = f in\n    y)\n  f"),
+    (
+        f'λx. if x then "{"a" * 60}" else "{"b" * 60}"',
+        f'λx.\n  if x\n    then "{"a" * 60}"\n    else "{"b" * 60}"',
+    ),
+    ("Y[3] (λself x. self x) (λx. x)", "Y₃ (λself x. self x) λx. x"),
+]
+
+
+@pytest.mark.parametrize(("text", "lines"), LINES, ids=[text[:40] for text, _ in LINES])
+def test_lines_break_where_people_break_them(text: str, lines: str):
+    assert print_term(parse_lambda(Source("t", text)).term, lines=True) == lines
