@@ -22,6 +22,7 @@ from lambdagent.ir.data_text import data_text
 
 ASKED_HINT: Final = 'write `λx. LLM_{model, "prompt", name}(x)`'
 TOOL_HINT: Final = 'write `("name", λx. Tool("name", x))`'
+TEST_HINT: Final = "write `{x | …}`, or `Truth(f)` for what an agent `f` answers"
 BRANCH_HINT: Final = 'write `[("label", f), (_, g)]`'
 
 

@@ -18,6 +18,7 @@ from lambdagent.frontend.expression import ExpressionError, parse_expression
 from lambdagent.frontend.lambda_agent_faults import (
     ASKED_HINT,
     BRANCH_HINT,
+    TEST_HINT,
     TOOL_HINT,
     called,
     hint_for,
@@ -237,7 +238,7 @@ class _Reader:
         terms = [each for each in tree.operands if not isinstance(each, Setting | Store)]
         given = [each for each in tree.operands if isinstance(each, Setting)]
         if len(terms) != 2 or len(terms) + len(given) < len(tree.operands):
-            expected = "an agent, a predicate `{x | …}` or an agent, `retry=…` and `fallback=…`"
+            expected = "an agent, a condition `{x | …}` or `Truth(g)`, `retry=…` and `fallback=…`"
             self.report(
                 "P039", tree, form="Guard", expected=expected, actual=f"{len(terms)} terms"
             )
@@ -294,8 +295,12 @@ class _Reader:
 
     def test(self, tree: Tree, names: Collection[str]) -> _Test:
         """Return the condition that `tree` is, over `names`."""
+        match tree:
+            case Form("Truth"):
+                return _Test(None, self.agents_of(tree, 1, 1))
         if not isinstance(tree, Predicate):
-            return _Test(None, [tree])
+            self.report("P038", tree, what="this condition", hint=TEST_HINT)
+            return _Test("", [])
         shown = tree.token[1:].partition("|")[0].split(",")
         try:
             for name in map(str.strip, shown):

@@ -62,6 +62,7 @@ FOREIGN = {
     "Memory": "Memory(f, Γ ∪ local{size=20, ttl=0})",
     "PAR": "PAR(f, g)",
     "PAIR": "PAIR(f, g)",
+    "Truth": "Truth(f)",
     "Tool": 'λx. Tool("name", x)',
 }
 

@@ -198,11 +198,10 @@ class _Writer:
         """Return a condition over `names`: an expression, or an agent."""
         if isinstance(condition, str):
             return [_predicate(condition, names)]
-        return self.operand(condition)
+        return call("Truth", [[condition]])
 
     def guard(self, term: surface.Guard) -> _Parts:
-        validator = term.validator
-        test = [validator] if isinstance(validator, surface.Term) else self.test(validator, "x")
+        test = self.test(term.validator, "x")
         known = term.fallback in {"error", "empty", "last"}
         fallback = term.fallback if known else quoted(term.fallback)
         settings = [[f"retry={integer_text(term.retry)}"], [f"fallback={fallback}"]]
@@ -273,7 +272,8 @@ def _shared(root: surface.Term) -> list[surface.Term]:
 
 def _unused(term: surface.Term, taken: set[str]) -> str:
     """Return a name for `term`, and take it."""
-    wanted = term.name if isinstance(term, surface.Lam | surface.Tool) else "agent"
+    named = isinstance(term, surface.Lam) or type(term) is surface.Tool
+    wanted = str(getattr(term, "name", "")) if named else "agent"
     stem = wanted if wanted == spelled(wanted) == variable_name(wanted) else "agent"
     name, number = stem, 1
     while name in taken:

@@ -100,6 +100,19 @@ def test_agents_with_odd_names_and_settings_read_back(agent):
     check_agent(agent)
 
 
+def test_a_loop_of_one_round_in_two_places_reads_back():
+    step = surface.ReActStep("step", think=surface.Lam("w"), tools=())
+    loop = surface.Loop(step, max_steps=1)
+    check_agent(loop | loop)
+
+
+def test_conditions_that_are_agents_read_back():
+    first = surface.Fst()
+    check_agent(surface.If(first, first, first))
+    check_agent(surface.Loop(first, first, 0))
+    check_agent(surface.Guard(first, first))
+
+
 def test_a_memory_of_the_user_stays_one():
     stored = surface.Memory(surface.Lam("w"), strategy="custom", binding="store#1")
     check_agent(stored)
