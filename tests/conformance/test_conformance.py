@@ -7,12 +7,17 @@ import pytest
 from lambdagent.api.compiling import compile_file, compile_term, from_config
 from lambdagent.api.running import Session
 from lambdagent.errors import LambdagentError
+from lambdagent.ir.program import Program
 from lambdagent.machine.engines import ENGINES, EngineName
+from lambdagent.machine.values import project
 
 ROOT = Path(__file__).parent
 EXAMPLES = ROOT.parents[1] / "examples"
 FOLDERS = sorted(path.name for path in ROOT.iterdir() if (path / "agent.yml").exists())
 MEMORIES = {"memory": {"name": "Ada"}}
+
+# Folders of which pure λ keeps the outcome alone, and why (semantics.md §10).
+OUTCOME_ALONE = {"parallel-failure": "branches after one that fails never start"}
 
 
 def outcome(folder: Path, memory: dict[str, str] | None, engine: EngineName) -> tuple[str, str]:
@@ -61,3 +66,30 @@ def test_every_engine_comes_to_the_same_on_an_example(path):
             results = [session.run(text) for text in ("What is the news?", "and now")]
         seen.append([(r.value, r.counters, [line(each) for each in r.trace]) for r in results])
     assert seen[0] == seen[1] == seen[2]
+
+
+def seen(program: Program, value: str, engine: EngineName) -> tuple[str, object]:
+    """Run `program`; return its result or error, and its calls in canonical order, with cells."""
+    session = Session(program, engine=engine, clock=lambda: 1_000.0)
+    try:
+        result = session.run(value).text
+    except LambdagentError as error:
+        result = f"{type(error).__name__}: {error}"
+    exchanges = session._newest.exchanges
+    done = [exchanges[key] for key in sorted(exchanges)]
+    calls = [(call.site.name, project(call.argument), call.answer, call.failed) for call in done]
+    return result, (calls, {cell: project(held) for cell, held in session.store.items()})
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", FOLDERS)
+def test_the_pure_text_of_a_folder_does_the_same(name, engine, tmp_path):
+    folder, own = ROOT / name, {"tools": tools(ROOT / name)}
+    compiled = compile_file(folder / "agent.yml", memory_store=MEMORIES.get(name), **own)
+    text = tmp_path / "pure.lam"
+    text.write_text(compiled.pure().formal(sugar=False), encoding="utf-8")
+    value = (folder / "input.txt").read_text(encoding="utf-8")
+    before = seen(compiled.program, value, engine)
+    after = seen(compile_file(text, **own).program, value, engine)
+    assert after[0] == before[0]
+    assert (after[1] == before[1]) is (name not in OUTCOME_ALONE)
