@@ -210,8 +210,8 @@ MESSAGES: dict[str, Text] = {
     "P033": Text("{what} is not possible with a core program", why="{why}", fix="{hint}"),
     "P036": Text(
         "the program has no pure λ form that runs: {reason}",
-        why="true, 0 and the empty list are one term in pure λ; a type must tell them apart",
-        fix="give the two uses agents of their own",
+        why="in pure λ true, 0 and the empty list are one term, and large numbers are large terms",
+        fix="give the two uses agents of their own, or count with smaller numbers",
     ),
     "P035": Text("`{field}` of the site `{name}` is no valid expression: {reason}"),
     "P037": Text(
@@ -267,7 +267,11 @@ MESSAGES: dict[str, Text] = {
         fix="raise the transition limit",
     ),
     "R006": Text("the run took longer than {limit} s", fix="raise `--timeout`"),
-    "R007": Text("`{site}` answered out of form: {message}"),
+    "R007": Text(
+        "{whence} is no {wanted}: {got}",
+        why="this program in pure λ takes it apart, and only encodings have parts",
+        fix="give it a {wanted}, or run the program without `--desugar`",
+    ),
     "E001": Text(
         "`{provider}` needs a key: the environment variable `{variable}` is not set",
         fix="export {variable}=…, or use `provider: scripted`",

@@ -6,10 +6,9 @@
     text ↦ Church list of bytes, a byte = λk. k b₇ … b₀
 
 What is left are the sites and ``catch``, the free variables of the text, and atoms: numbers that
-nothing counts with, texts where another type
-is wanted too, JSON, null. Each site learns the types of its argument and its result, by
-which the machine decodes and encodes; see `ir.abi`. Where the input or the answer of the program
-has an encoding, a border site is applied to it.
+nothing counts with, texts where another type is wanted too, JSON, null. Each site learns the types
+of its argument and its result, by which the machine decodes and encodes; see `ir.abi`. Where the
+input or the answer of the program has an encoding, a border site is applied to it.
 
 Source: semantics.md §10.
 """
@@ -22,13 +21,13 @@ import attrs
 
 from lambdagent.desugar.typing import infer
 from lambdagent.ir import church
-from lambdagent.ir.abi import DATA
+from lambdagent.ir.abi import DATA, INPUT
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import nodes
 
-INPUT, ANSWER = "border:input", "border:answer"
+ANSWER = "border:answer"
 
 _CONSTANTS: dict[str, Term] = {
     "pair": church.PAIR,
@@ -43,12 +42,13 @@ _CONSTANTS: dict[str, Term] = {
 
 
 def desugar_pure(program: Program) -> Program:
-    """Return `program` in pure λ, with the types of its sites. Idempotent.
+    """Return `program` in pure λ, with the types of its sites; one that has types is in pure λ.
 
     Raises:
-        NoTypeError: A value is used as two things, so nobody could decode it.
+        NoTypeError: A value is used as two things, so nobody could decode it, or it counts with a
+            number that is too large.
     """
-    if any(site.arg is not None for site in program.sites.values()):
+    if any((site.arg, site.result) != (None, None) for site in program.sites.values()):
         return program
     found = infer(program)
     term = pure_term(program.term, found.encoded)

@@ -3,17 +3,20 @@
 Unification over the term; a definition that mentions no site may have many types. A type may
 contain itself, so untyped recursion passes. What stays unknown is opaque data.
 
+Numbers and lists that come from outside are encoded where the term takes them apart, by ``succ``
+or ``pmap``, and are opaque elsewhere. Nothing in a core term takes a text apart.
+
 Source: semantics.md §2 (types), §10 (ABI).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import attrs
 
-from lambdagent.ir.abi import DATA
+from lambdagent.ir.abi import DATA, LARGEST_NUMERAL
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.labels import OTHER, action_labels
@@ -27,6 +30,8 @@ _MOST_COUNTED = 1000
 _DEEPEST, _LARGEST = 200, 10_000
 # Most times that a definition gets another type; after that all its uses share one.
 _MOST_INSTANCES = 20_000
+# Types of which the world's values are atoms, unless the term takes them apart.
+_CLOSED = {"nat", "text", "list"}
 _BOOLEAN = {"predicate", "stop", "truth"}
 
 
@@ -35,14 +40,18 @@ class NoTypeError(ValueError):
 
 
 class _Type:
-    """A node of the graph of types: unknown, or ``(constructor, parts)``; `link` once merged."""
+    """A node of the graph of types: unknown, or ``(constructor, parts)``; `link` once merged.
 
-    __slots__ = ("head", "link", "parts")
+    `opened` tells whether the term takes values of the type apart: numbers and lists.
+    """
 
-    def __init__(self, head: Any = None, *parts: _Type) -> None:
+    __slots__ = ("head", "link", "opened", "parts")
+
+    def __init__(self, head: Any = None, *parts: _Type, opened: bool = False) -> None:
         self.head = head
         self.parts = parts
         self.link: _Type | None = None
+        self.opened = opened
 
 
 def _find(kind: _Type) -> _Type:
@@ -65,6 +74,7 @@ def _unify(left: _Type, right: _Type) -> None:
             b.link = a
         elif a.head == b.head:
             a.link = b
+            b.opened |= a.opened
             stack.extend(zip(a.parts, b.parts, strict=True))
         else:
             what = f"a value is {_shown(a)} in one place and {_shown(b)} in another"
@@ -87,8 +97,8 @@ class Types:
     """What was found.
 
     Attributes:
-        input: The type of the program's argument.
-        answer: The type of its result.
+        input: The type of the program's argument, for encoding.
+        answer: The type of its result, for decoding.
         encoded: Identities of the numbers and texts that are no atoms.
     """
 
@@ -98,12 +108,12 @@ class Types:
     _sites: dict[str, tuple[_Type, _Type]]
 
     def arg(self, site: str) -> Data:
-        """Return the type of the arguments of `site`."""
+        """Return the type of the arguments of `site`, for decoding."""
         return _data(self._sites[site][0]) if site in self._sites else DATA
 
     def result(self, site: str) -> Data:
-        """Return the type of the answers of `site`."""
-        return _data(self._sites[site][1]) if site in self._sites else DATA
+        """Return the type of the answers of `site`, for encoding."""
+        return _data(self._sites[site][1], opened=True) if site in self._sites else DATA
 
 
 def infer(program: Program) -> Types:
@@ -116,7 +126,7 @@ def infer(program: Program) -> Types:
     given, answer = _Type(), _Type()
     inference.visit(program.term, _fun(given, answer))
     encoded = inference.settle()
-    return Types(_data(given), _data(answer), encoded, inference.sites)
+    return Types(_data(given, opened=True), _data(answer), encoded, inference.sites)
 
 
 class _Inference:
@@ -204,15 +214,26 @@ class _Inference:
         return _fun(*self.sites[site.name])
 
     def settle(self) -> frozenset[int]:
-        """Return which literals are encoded, those whose type nothing else tells included."""
+        """Return which literals are encoded, those whose type nothing else tells included.
+
+        Raises:
+            NoTypeError: A number is too large to count with.
+        """
         encoded = set()
         for term in self.open:
             kind, value = _find(self.literals[id(term)]), term.value
-            own = "text" if isinstance(value, str) else "nat"
-            if kind.head is None and (isinstance(value, str) or _is_small(value)):
+            if isinstance(value, str):
+                own, fits = "text", True
+            else:
+                most = LARGEST_NUMERAL if kind.opened else _MOST_COUNTED
+                own, fits = "nat", cast("int", value) <= most
+            if kind.head is None and fits:
                 kind.head = own
-            if kind.head == own:
+            if kind.head == own and fits:
                 encoded.add(id(term))
+            elif kind.head == own and kind.opened:
+                what = f"it counts with {value!r}, and numerals end at {LARGEST_NUMERAL:,}"
+                raise NoTypeError(what)
         return frozenset(encoded)
 
 
@@ -220,10 +241,6 @@ def _literal_head(value: object) -> str | None:
     if value is UNIT:
         return "unit"
     return "bool" if isinstance(value, bool) else None
-
-
-def _is_small(value: object) -> bool:
-    return isinstance(value, int) and value <= _MOST_COUNTED
 
 
 def _result(site: Site) -> _Type:
@@ -278,7 +295,7 @@ def _guard_scheme() -> _Type:
 
 def _pmap_scheme() -> _Type:
     a, b = _Type(), _Type()
-    return _fun(_fun(a, b), _Type("list", a), _Type("list", b))
+    return _fun(_fun(a, b), _Type("list", a, opened=True), _Type("list", b))
 
 
 def _catch_scheme() -> _Type:
@@ -297,7 +314,7 @@ _SCHEMES: Mapping[str, Callable[[], _Type]] = {
     "guard": _guard_scheme,
     "pmap": _pmap_scheme,
     "catch": _catch_scheme,
-    "succ": lambda: _fun(_Type("nat"), _Type("nat")),
+    "succ": lambda: _fun(_Type("nat", opened=True), _Type("nat")),
 }
 
 
@@ -326,8 +343,12 @@ def _closed(root: Term) -> tuple[set[int], set[int]]:
     return closed, closed - asks
 
 
-def _data(kind: _Type) -> Data:
+def _data(kind: _Type, *, opened: bool = False) -> Data:
     """Return a type as data.
+
+    Args:
+        kind: A type.
+        opened: Whether numbers, texts and lists that the term does not take apart are opaque.
 
     Raises:
         NoTypeError: It contains itself, or is too large.
@@ -342,6 +363,8 @@ def _data(kind: _Type) -> Data:
             raise NoTypeError(what)
         kind = _find(kind)
         if kind.head is None or kind.head == "function":
+            return DATA
+        if opened and kind.head in _CLOSED and not kind.opened:
             return DATA
         parts = [shown(part, depth + 1) for part in kind.parts]
         if isinstance(kind.head, tuple):

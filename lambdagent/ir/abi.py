@@ -2,8 +2,9 @@
 
     "data" | "unit" | "bool" | "nat" | "text" | ["pair", a, b] | ["list", a] | ["sum", {l: a, …}]
 
-A native value is itself at every type, since answers of the world are opaque atoms in pure λ; a
-function is probed as its type says. ``data`` is never taken apart.
+Decoding: a native value is itself at every type, and a function is probed as its type says.
+Encoding: what is no number, text or list where one is wanted is refused; what is no boolean, pair
+or choice stays native. ``data`` is never taken apart.
 """
 
 from typing import Final
@@ -11,6 +12,10 @@ from typing import Final
 from lambdagent.ir.data import Data, Record
 
 DATA: Final = "data"
+# The site that encodes the input of a program.
+INPUT: Final = "border:input"
+# The largest number of the world that becomes a numeral: its encoding has a node for each unit.
+LARGEST_NUMERAL: Final = 100_000
 SIMPLE: Final = frozenset({DATA, "unit", "bool", "nat", "text"})
 
 

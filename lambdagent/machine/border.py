@@ -2,9 +2,10 @@
 
     site ↦ λv. enc (site (dec v))      dec at pair = λv. v (λa b. ⟨dec a, dec b⟩)
     dec at bool = λv. v true false     dec at nat = λv. v succ 0      dec at list = λv. v cons nil
+    enc at nat, list, text = a fold over the units, the items, the bytes
 
 The terms are part of the linked program, so probing is done by the machine itself, on every
-engine. What is no function is native and stays as it is.
+engine. What is no function is native: decoding leaves it as it is.
 
 Source: semantics.md §10 (ABI).
 """
@@ -15,15 +16,21 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Final
 
+from lambdagent.errors import finding
 from lambdagent.ir import church
-from lambdagent.ir.abi import DATA
+from lambdagent.ir.abi import DATA, INPUT, LARGEST_NUMERAL
 from lambdagent.ir.church import apps, lams
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.program import Program
+from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import nodes
-from lambdagent.machine.state import CLOSURE, OPAQUE, PAIR, TAGGED, Value
-from lambdagent.machine.values import list_items
+from lambdagent.machine.state import CLOSURE, CONS, NIL, OPAQUE, PAIR, TAGGED, Value
+from lambdagent.machine.values import inject, list_items, list_value, pair, sketch, tagged
+
+_VIEW: Final = ("item", "end")
+# More than any list has items.
+_UNBOUNDED: Final = 1 << 62
 
 
 def is_function(value: Value) -> bool:
@@ -56,13 +63,78 @@ def pack(value: Value) -> Value:
     return bytes(numbers).decode("utf-8", "surrogatepass")
 
 
+def is_natural(value: Value) -> bool:
+    """Whether `value` is a number that becomes a numeral."""
+    return type(value) is int and 0 <= value <= LARGEST_NUMERAL
+
+
+def is_text(value: Value) -> bool:
+    """Whether `value` is a text."""
+    return isinstance(value, str)
+
+
+def is_list(value: Value) -> bool:
+    """Whether `value` is a list, native or an array of the world."""
+    if type(value) is tuple and value[0] == OPAQUE:
+        return True
+    while type(value) is tuple and value[0] == CONS:
+        value = value[2]
+    return type(value) is tuple and value[0] == NIL
+
+
+def units(value: Value) -> Value:
+    """Return the list of as many units as `value` says."""
+    return list_value([UNIT] * value)
+
+
+def items(value: Value) -> Value:
+    """Return a list as a native one."""
+    return list_value(map(inject, value[1])) if value[0] == OPAQUE else value
+
+
+def unpack(value: Value) -> Value:
+    """Return the list of the UTF-8 bytes of a text, each as the list of its bits."""
+    return list_value(
+        list_value(bool(byte >> i & 1) for i in range(7, -1, -1))
+        for byte in value.encode("utf-8", "surrogatepass")
+    )
+
+
+def view(value: Value) -> Value:
+    """Return what a native list begins with, ``item⟨head, tail⟩``, or ``end⟨()⟩``."""
+    if value[0] == CONS:
+        return tagged(_VIEW, 0, pair(value[1], value[2]))
+    return tagged(_VIEW, 1, UNIT)
+
+
+def refusal(value: Value) -> Value:
+    """Return the error data of ``⟨site, ⟨what is wanted, value⟩⟩``."""
+    _, site, (_, wanted, got) = value
+    whence = f"the answer of `{site}`" if site != INPUT else "the input"
+    found = finding("R007", whence=whence, wanted=wanted, got=sketch(got))
+    return Record(code=found.code, what=found.what, why=found.why, fix=found.fix)
+
+
 BORDER: Final[Mapping[str, Callable[[Value], Value]]] = {
     "border:function": is_function,
     "border:pair": is_pair,
     "border:tagged": is_tagged,
     "border:bool": is_bool,
     "border:pack": pack,
+    "border:natural": is_natural,
+    "border:text": is_text,
+    "border:list": is_list,
+    "border:units": units,
+    "border:items": items,
+    "border:unpack": unpack,
+    "border:view": view,
+    "border:refusal": refusal,
 }
+REFUSED: Final = Site(
+    "border:refused",
+    "fail",
+    Record(error="EncodingError", message="a value of the world does not have its type"),
+)
 
 
 def bordered(program: Program) -> Term:
@@ -81,19 +153,18 @@ def bordered(program: Program) -> Term:
         elif type(node) is Prim and node.name == "site" and node.params[0] in typed:
             name = str(node.params[0])
             if name not in wrapped:
-                site = typed[name]
-                wrapped[name] = _around(node, site.arg or DATA, site.result or DATA)
+                wrapped[name] = _around(node, typed[name])
             new = wrapped[name]
         done[id(node)] = new
     return done[id(program.term)]
 
 
-def _around(site: Term, arg: Data, result: Data) -> Term:
-    decode, encode = decoder(arg), encoder(result)
+def _around(ask: Term, site: Site) -> Term:
+    decode, encode = decoder(site.arg or DATA), encoder(site.result or DATA, site.name)
     if decode is None and encode is None:
-        return site
+        return ask
     inner = Var(0) if decode is None else App(decode, Var(0))
-    called = App(site, inner)
+    called = App(ask, inner)
     return lams("v", called if encode is None else App(encode, called))
 
 
@@ -159,25 +230,38 @@ def _byte_cons() -> Term:
 _BYTE_CONS: Final = _byte_cons()
 
 
-def encoder(kind: Data) -> Term | None:
+def encoder(kind: Data, site: str) -> Term | None:
     """Return the closed term from native to encoded values of `kind`; None is the identity.
 
-    Numbers, texts and lists from outside stay atoms.
+    Args:
+        kind: A type.
+        site: Who answers, for the error where there is no encoding.
     """
     match kind:
         case "unit":
             return lams("v", church.IDENTITY)
         case "bool":
-            chosen = _if(Var(0), church.TRUE, church.FALSE)
-            return _only("border:bool", chosen)
+            return _only("border:bool", _BOOL)
+        case "nat":
+            numeral = _fold(lams("_ k", App(church.SUCC, Var(0))), church.numeral(0))
+            counted = App(numeral, _ask("border:units", Var(0)))
+            wanted = f"natural number up to {LARGEST_NUMERAL:,}"
+            return _only("border:natural", counted, _refuse(site, wanted))
+        case "text":
+            read = App(_TEXT, _ask("border:unpack", Var(0)))
+            return _only("border:text", read, _refuse(site, "text"))
+        case ("list", item):
+            cons = lams("h t", apps(church.CONS, _apply(encoder(item, site), Var(1)), Var(0)))
+            listed = App(_fold(cons, church.NIL), _ask("border:items", Var(0)))
+            return _only("border:list", listed, _refuse(site, "list"))
         case ("pair", left, right):
-            first = _apply(encoder(left), App(Prim("fst"), Var(0)))
-            second = _apply(encoder(right), App(Prim("snd"), Var(0)))
+            first = _apply(encoder(left, site), App(Prim("fst"), Var(0)))
+            second = _apply(encoder(right, site), App(Prim("snd"), Var(0)))
             return _only("border:pair", apps(church.PAIR, first, second))
         case ("sum", Record() as parts):
             count = len(parts)
             branches = (
-                lams("p", App(church.injection(count, i), _apply(encoder(part), Var(0))))
+                lams("p", App(church.injection(count, i), _apply(encoder(part, site), Var(0))))
                 for i, part in enumerate(parts.values())
             )
             chosen = apps(Prim("case", ((*parts,),)), Var(0), *branches)
@@ -185,6 +269,35 @@ def encoder(kind: Data) -> Term | None:
     return None
 
 
-def _only(test: str, encoded: Term) -> Term:
-    """Return ``λv. if (test v) encoded v``; what fails the test is an atom of unknown shape."""
-    return lams("v", _if(_ask(test, Var(0)), App(lams("v", encoded), Var(1)), Var(1)))
+def _only(test: str, encoded: Term, otherwise: Term | None = None) -> Term:
+    """Return ``λv. if (test v) encoded otherwise``.
+
+    Args:
+        test: A host site.
+        encoded: The encoding of ``v``, which is ``^0``.
+        otherwise: What becomes of other values, ``v`` being ``^1``; by default they are atoms.
+    """
+    chosen = App(lams("v", encoded), Var(1))
+    return lams("v", _if(_ask(test, Var(0)), chosen, otherwise or Var(1)))
+
+
+def _refuse(site: str, wanted: str) -> Term:
+    """Return the failure that the answer ``^1`` of `site` is not what is `wanted`."""
+    got = apps(Prim("pair"), Lit(site), apps(Prim("pair"), Lit(wanted), Var(1)))
+    return _ask(REFUSED.name, _ask("border:refusal", got))
+
+
+def _fold(cons: Term, nil: Term) -> Term:
+    """Return ``λl. cons l₁ (cons l₂ (… nil))`` for closed terms and a native list."""
+    tail = App(Var(2), App(Prim("snd"), Var(0)))
+    item = lams("p", apps(cons, App(Prim("fst"), Var(0)), tail))
+    seen = apps(Prim("case", (_VIEW,)), _ask("border:view", Var(0)), item, lams("_", nil))
+    return apps(Prim("fix", (_UNBOUNDED,)), lams("self l", seen), lams("_", nil))
+
+
+_BOOL: Final = _if(Var(0), church.TRUE, church.FALSE)
+# λk. k b₇ … b₀ from the list of the bits: each hands k, applied to it, to the next ones.
+_BYTE: Final = _fold(
+    lams("b more k", App(Var(1), App(Var(0), App(lams("v", _BOOL), Var(2))))), church.IDENTITY
+)
+_TEXT: Final = _fold(lams("h t", apps(church.CONS, App(_BYTE, Var(1)), Var(0))), church.NIL)

@@ -20,7 +20,7 @@ from lambdagent.ir.data import Data
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import free_reach
-from lambdagent.machine.border import BORDER, bordered
+from lambdagent.machine.border import BORDER, REFUSED, bordered
 from lambdagent.machine.host import HOSTS
 from lambdagent.machine.rules import FIRE, Misfit
 from lambdagent.machine.state import (
@@ -91,6 +91,7 @@ def link(program: Program) -> Linked:
         codes.append(_code(number, row, codes, spines))
     sites = {name: _linked_site(site) for name, site in program.sites.items()}
     if term is not program.term:
+        sites[REFUSED.name] = LinkedSite(REFUSED)
         for name, host in BORDER.items():
             sites[name] = LinkedSite(Site(name, "border"), host=_total(name, host))
     for code in codes:

@@ -388,10 +388,10 @@ def functions(draw: Any, argument: Type, result: Type, fuel: int = 4, pure: bool
 
 
 @st.composite
-def programs(draw: Any, fuel: int = 6, pure: bool = False) -> Program:
-    """Programs that take a text."""
+def programs(draw: Any, fuel: int = 6, pure: bool = False, given: Type = STR) -> Program:
+    """Programs that take a value of the type `given`."""
     result = draw(st.sampled_from([t for t in SMALL if t[0] != "fun"]))
-    return program(Maker(draw, pure=pure).function(STR, result, fuel))
+    return program(Maker(draw, pure=pure).function(given, result, fuel))
 
 
 inputs = st.sampled_from(["", "a", "some input"])
