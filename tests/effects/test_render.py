@@ -80,6 +80,12 @@ def test_a_reply_may_be_a_record_with_or_without_text():
         assert asked_within([("q", reply)], 1000, 0)[0].role == "system"
 
 
+def test_a_summary_quotes_the_last_ten_turns():
+    summary, _ = asked_within([(f"q{i}", f"a{i}") for i in range(12)], 1000, 0)
+    quoted = "\n".join(f"- q{i} → a{i}" for i in range(2, 12))
+    assert summary.text == f"[Conversation summary: 12 earlier turns]\n{quoted}"
+
+
 def test_a_long_conversation_has_a_short_summary():
     summary, _ = asked_within([(f"question {i} " * 50, "answer") for i in range(1000)], 1000, 0)
     assert "1000 earlier turns" in summary.text

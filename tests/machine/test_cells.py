@@ -32,6 +32,7 @@ def remembered(store, keys, mark=""):
 def lines_of(store):
     cell = store.get(CONV)
     turns = [] if cell is None else list(list_items(cell))
+    assert all(turn[2][1] == turn[1].upper() for turn in turns)
     return [turn[1] for turn in reversed(turns)], [turn[2][2] for turn in reversed(turns)]
 
 
@@ -57,6 +58,8 @@ def test_a_memory_takes_what_each_branch_added_in_order(base, branches):
     assert [(row["key"], row["value"]) for row in rows][-5:] == [
         (key, f"{key}{mark}") for key, mark in expected.items()
     ][-5:]
+    numbers = [row["number"] for row in rows]
+    assert numbers == sorted(set(numbers))
 
 
 @given(texts, texts)
@@ -100,3 +103,9 @@ def test_branches_that_find_everything_expired_still_both_remember():
     branches = [{MEM: append(base, pair(pair(key, key), 100))[1]} for key in "ab"]
     rows = merge({MEM: base}, branches)[MEM][1]
     assert [row["key"] for row in rows] == ["a", "b"]
+
+
+def test_what_a_memory_starts_with_is_nothing_that_a_branch_added():
+    append = STORES["mem.append"](Record(cell=MEM, size=5, ttl=0, initial=Record(name="Ada")))
+    branches = [{MEM: append(None, pair(pair(key, key), 0))[1]} for key in "ab"]
+    assert [row["key"] for row in merge({}, branches)[MEM][1]] == ["name", "a", "b"]

@@ -1,6 +1,6 @@
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
-from lambdagent.machine.store import STORES
+from lambdagent.machine.store import STORES, memory_key
 from lambdagent.machine.values import list_items, pair
 
 
@@ -98,6 +98,18 @@ def test_a_memory_of_size_0_is_empty():
     read, append = memory(size=0, name="Ada")
     cell = remember(append, None, "k", "v")
     assert entries(read, cell) == []
+
+
+def test_what_a_memory_starts_with_may_be_written_again():
+    read, append = memory(name="Ada")
+    assert entries(read, remember(append, None, "name", "Bob")) == [("name", "Bob", 0)]
+
+
+def test_a_key_is_itself_if_it_is_short_and_told_apart_if_it_is_long():
+    assert memory_key("short") == "short"
+    long = [memory_key("k" * 1000 + end) for end in ("", "a", "\ud800")]
+    assert len(set(long)) == 3
+    assert all(key.startswith("k" * 59 + "… #") for key in long)
 
 
 def test_long_entries_are_cut():
