@@ -1,5 +1,7 @@
 """Law 21: pure λ has three shapes and free sites, and means what the program means."""
 
+from functools import partial
+
 import attrs
 import pytest
 from hypothesis import given, reject
@@ -14,7 +16,7 @@ from lambdagent.frontend.lambda_sites import lambda_program
 from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir import church
 from lambdagent.ir.abi import LARGEST_NUMERAL, is_type
-from lambdagent.ir.core import App, Lam, Lit, Prim, Term
+from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
@@ -25,7 +27,23 @@ from lambdagent.machine.values import project
 from lambdagent.source import Source
 from tests.laws.agents import agents, answers, compiled
 from tests.laws.observe import Oracle, Seen, content, observe, observe_fast
-from tests.laws.terms import NAT, Maker, inputs, list_of, pair_of, programs, seeds, sum_of
+from tests.laws.terms import (
+    BOOL,
+    NAT,
+    STR,
+    TURN,
+    Maker,
+    functions,
+    inputs,
+    list_of,
+    pair_of,
+    program,
+    programs,
+    seeds,
+    site,
+    spine,
+    sum_of,
+)
 
 LIMIT = 2_000_000
 
@@ -216,9 +234,15 @@ def test_every_engine_encodes_what_comes_from_outside(engine):
         run(pure, [-1], engine=engine)
 
 
-def test_the_turns_of_a_conversation_are_taken_apart():
-    text = 'λx. let _ = conv.append.a ⟨x, "r"⟩ in pmap (λt. ⟨snd t, x⟩) (snd (conv.read.a ()))'
-    check(program_of(text), "hello", content(0))
+@given(
+    st.sampled_from((STR, NAT, BOOL)).flatmap(partial(functions, TURN, pure=True)),
+    inputs,
+)
+def test_the_turns_of_a_conversation_are_taken_apart(function, value):
+    spoken = App(site("conv.append:one"), spine(Prim("pair"), Var(0), Lit("reply")))
+    window = App(site("conv.read:one"), Lit(UNIT))
+    turns = spine(Prim("pmap"), function, App(Prim("fst"), window))
+    check(program(Lam(App(Lam(turns), spoken))), value, content(0))
 
 
 def test_a_number_too_large_to_count_with_is_refused():
