@@ -3,7 +3,7 @@ PYTHON ?= python
 DOCS = $(wildcard README.md docs/*.md)
 CORE = lambdagent/ir/*,lambdagent/desugar/*,lambdagent/machine/*,lambdagent/trace/*
 
-.PHONY: check test format laws bench
+.PHONY: check test format laws mutate bench
 
 # What CI runs; stops at the first failure.
 check:
@@ -31,6 +31,10 @@ format:
 # The properties with many random examples.
 laws:
 	$(PYTHON) -m pytest -q tests/laws --hypothesis-profile=deep
+
+# Which mutants of the machine's rules survive the laws: `make mutate FILES=… SAMPLE=60`.
+mutate:
+	$(PYTHON) -m tests.mutation $(FILES) $(if $(SAMPLE),--sample $(SAMPLE))
 
 bench:
 	$(PYTHON) -m bench

@@ -133,6 +133,7 @@ def test_branches_that_are_not_taken_are_not_evaluated():
 def test_a_lazy_operand_may_be_any_function():
     to_unit = Lam(Lam(Var(0)))  # λx. λu. u
     assert value_of(prim("if", TRUE, App(to_unit, Lit(1)), thunk(Lit(2)))) is UNIT
+    assert value_of(prim("if", FALSE, thunk(Lit(1)), App(to_unit, Lit(2)))) is UNIT
     assert value_of(prim("catch", App(Prim("pair"), Lit(1)), IDENTITY)) == (PAIR, 1, UNIT)
     assert value_of(case(tag(0, Lit(1)), Prim("succ"), IDENTITY)) == 2
 
