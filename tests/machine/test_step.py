@@ -7,7 +7,7 @@ from lambdagent.ir.program import Program
 from lambdagent.machine.checkpoint import encode_machine
 from lambdagent.machine.link import link
 from lambdagent.machine.state import PAIR, Fail, Failure, Halt, Kind, Return, Suspend
-from lambdagent.machine.step import requests, resume, run, runnable, start
+from lambdagent.machine.step import requests, resume, run, runnable, start, step
 from tests.machine.terms import (
     FALSE,
     IDENTITY,
@@ -111,6 +111,24 @@ def test_a_budget_is_kept_across_threads():
         first = run(code, start(code, "input"), budget=budget)
         assert first.transitions == min(budget, total)
         assert run(code, first).transitions == total
+
+
+def test_a_step_is_one_transition():
+    code = linked(prim("par", thunk(prim("succ", Lit(1))), thunk(INPUT), params=(2,)))
+    machine, count = start(code, "input"), 0
+    while runnable(machine):
+        machine, count = step(code, machine), count + 1
+        assert machine.transitions == count
+    assert count == run(code, start(code, "input")).transitions
+
+
+def test_a_thread_that_has_ended_keeps_its_clock():
+    ask = App(site("tool:t"), INPUT)
+    for body, ended in ((ask, Halt), (App(site("fail:x"), ask), Fail)):
+        code = linked(body)
+        machine = run(code, resume(code, run(code, start(code, "q")), (0,), "a"))
+        assert isinstance(machine.root.state, ended)
+        assert machine.root.clock == 1
 
 
 def test_nothing_moves_when_all_is_over():

@@ -89,6 +89,13 @@ def test_branches_wait_at_the_same_time():
     assert [request.argument for _, request in requests(machine)] == list(range(5))
 
 
+def test_requests_are_told_by_key_though_inner_forks_come_later():
+    ask = App(site("tool:t"), Lit("q"))
+    code = linked(par(par(ask, ask), ask))
+    asked = [key for key, _ in requests(run(code, start(code, "input")))]
+    assert asked == [(0, 0, 0, 0, 0), (0, 0, 0, 1, 0), (0, 1, 0)]
+
+
 def test_a_lazy_operand_of_par_may_be_any_function():
     term = prim("par", App(Prim("pair"), Lit(1)), Lam(Var(0)), params=(2,))
     assert value_of(term) == (PAIR, (PAIR, 1, UNIT), UNIT)
