@@ -96,7 +96,9 @@ def test_entries_expire():
 
 def test_a_memory_of_size_0_is_empty():
     read, append = memory(size=0, name="Ada")
+    assert entries(read, None) == []
     cell = remember(append, None, "k", "v")
+    assert cell[1] == ()
     assert entries(read, cell) == []
 
 
