@@ -13,10 +13,10 @@ from lambdagent.effects.collector import relaxed
 from lambdagent.ir.core import Term
 from lambdagent.ir.data import Data
 from lambdagent.ir.program import Program
-from lambdagent.machine.engines import MAKERS
 from lambdagent.machine.link import Linked, link
+from lambdagent.machine.recursive import Recursive
 from lambdagent.machine.state import Halt, Kind, Machine
-from lambdagent.machine.step import start, step
+from lambdagent.machine.step import run, start, step
 
 _DEEP = 100_000
 
@@ -152,7 +152,11 @@ def _linked(term: Term) -> Linked:
 
 def _finished(linked: Linked, engine: str = "cek") -> Machine:
     with relaxed():
-        machine = MAKERS[engine](linked, start(linked, 0), _nobody, _unseen).run()
+        machine = start(linked, 0)
+        if engine == "cek":
+            machine = run(linked, machine)
+        else:
+            machine = Recursive(linked, machine, _nobody, _unseen).run()
     if not isinstance(machine.root.state, Halt):
         raise TypeError(machine.root.state)
     return machine

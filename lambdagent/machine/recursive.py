@@ -101,8 +101,6 @@ def _compile(linked: Linked) -> _Compiled | None:
 class Recursive:
     """One run in direct style."""
 
-    name = "recursive"
-
     def __init__(self, linked: Linked, machine: Machine, ask: Ask, emit: Emit) -> None:
         """Be about to go on from `machine`, the first state of a run.
 

@@ -1,22 +1,28 @@
 """What a run comes to: Obs = (outcome, σ, canonical log), and the oracles that answer it.
 
-Drives `machine.step` by hand, without threads and clocks. Source: semantics.md §11.
+`observe` and `observe_fast` drive `machine.step` by hand; `observe_on` runs a program on an engine
+as users do. Source: semantics.md §11.
 """
 
 import hashlib
 import json
 import re
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import attrs
 
+from lambdagent.effects.driver import drive
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.ir.alpha import digest, digest_rows
 from lambdagent.ir.data import Data, Record, thaw
 from lambdagent.ir.program import Program
+from lambdagent.ir.sites import Site
+from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.readback import Readback
-from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Store, Suspend
+from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Store, Value
 from lambdagent.machine.step import requests, resume, run, runnable, start, step
 from lambdagent.machine.values import project
 
@@ -129,7 +135,7 @@ def answer_of(site: str, number: int) -> Answer:
 # --- runs ----------------------------------------------------------------------------------------
 
 
-Exchange = tuple[Path, Suspend, Answer]
+Exchange = tuple[Path, str, Value, Answer]
 
 
 def move(
@@ -155,7 +161,7 @@ def move(
         return step(linked, machine, path), None
     request = dict(asked)[key]
     answer = oracle(key, request.site, project(request.argument))
-    return resume(linked, machine, key, answer), (key, request, answer)
+    return resume(linked, machine, key, answer), (key, request.site, request.argument, answer)
 
 
 def observe(
@@ -211,15 +217,45 @@ def observe_fast(
             return seen(linked, machine, log, events)
         for key, request in asked:
             answer = oracle(key, request.site, project(request.argument))
-            log.append(_call(key, request, answer))
+            log.append(_call(key, request.site, request.argument, answer))
             machine = resume(linked, machine, key, answer)
 
 
-def _call(key: Path, request: Suspend, answer: Answer) -> Call:
+class Answering:
+    """Handlers that answer at once, from one function."""
+
+    all_instant = instant = True
+
+    def __init__(self, answer: Callable[[Request], Answer]) -> None:
+        self.answer = answer
+
+    def of(self, _site: Site) -> "Answering":
+        return self
+
+
+def observe_on(
+    choice: Choice, linked: Linked, value: Data, oracle: Oracle, store: Store | None = None
+) -> tuple[Seen, Choice]:
+    """Run a program as users do; return what it came to and which engine ran to the end.
+
+    No request may be asked twice.
+    """
+    log: list[Call] = []
+
+    def answer(request: Request) -> Answer:
+        assert request.key not in {call.key for call in log}
+        found = oracle(request.key, request.site.name, project(request.argument))
+        log.append(_call(request.key, request.site.name, request.argument, found))
+        return found
+
+    execution = Execution(linked, value, store=store, choice=choice)
+    drive(execution, cast(Handlers, Answering(answer)))
+    return seen(linked, execution.machine, log, execution.events), execution.choice
+
+
+def _call(key: Path, site: str, argument: Value, answer: Answer) -> Call:
     shown = ("fail", *answer) if isinstance(answer, Failure) else ("done", answer)
-    return Call(
-        key, request.site, digest_rows(project(request.argument)), digest_rows(tuple(shown))
-    )
+    return Call(key, site, digest_rows(project(argument)), digest_rows(tuple(shown)))
 
 
 def seen(

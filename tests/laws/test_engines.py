@@ -7,13 +7,12 @@ from hypothesis import strategies as st
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.costs import INFINITY
 from lambdagent.ir.data import Data
-from lambdagent.machine.engines import ENGINES, Choice, choose, evaluate
+from lambdagent.machine.engines import ENGINES, Choice, choose
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.state import Event, Store
-from lambdagent.machine.step import start
 from lambdagent.machine.values import project
 from tests.laws.agents import agents, answers, compiled
-from tests.laws.observe import Oracle, Seen, _call, content, keyed, observe_fast, seen
+from tests.laws.observe import Oracle, content, keyed, observe_fast, observe_on
 from tests.laws.terms import (
     BOOL,
     NAT,
@@ -31,28 +30,7 @@ from tests.laws.terms import (
     thunk,
 )
 
-
-def observe_on(
-    engine: str, linked: Linked, value: Data, oracle: Oracle, store: Store | None = None
-) -> tuple[Seen, Choice]:
-    """Run a program on an engine; no request may be asked twice."""
-    log: list = []
-    events: list[Event] = []
-
-    def ask(key, name, argument):
-        assert key not in {call.key for call in log}
-        answer = oracle(key, name, project(argument))
-        log.append(_call(key, Asked(name, argument), answer))
-        return answer
-
-    choice = choose(engine, linked)
-    machine, ran = evaluate(choice, linked, start(linked, value, store), ask, events.append)
-    return seen(linked, machine, log, events), ran
-
-
-class Asked:
-    def __init__(self, name, argument):
-        self.site, self.argument = name, argument
+DIRECT = Choice("recursive", "asked for")
 
 
 def shown(events: list[Event]) -> list:
@@ -66,7 +44,7 @@ def check(linked: Linked, value: Data, oracle: Oracle, store: Store | None = Non
     whole = observe_fast(linked, value, oracle, store=store)
     ran = set()
     for engine in ENGINES:
-        found, choice = observe_on(engine, linked, value, oracle, store)
+        found, choice = observe_on(choose(engine, linked), linked, value, oracle, store)
         assert found.obs == whole.obs
         assert found.counters == whole.counters
         assert shown(found.events) == shown(whole.events)
@@ -147,7 +125,7 @@ def asking_then_deep(n: int) -> Term:
 def test_what_hands_over_asks_nothing_twice():
     for depth, engine in ((10, "recursive"), (20_000, "cek")):
         linked = link(program(asking_then_deep(depth)))
-        found, choice = observe_on("recursive", linked, "x", content(1))
+        found, choice = observe_on(DIRECT, linked, "x", content(1))
         assert choice.engine == engine
         assert found.counters == observe_fast(linked, "x", content(1), limit=10**7).counters
         assert [call.key for call in found.obs.log] == [(0,), (1,)]
@@ -157,7 +135,7 @@ def test_what_hands_over_asks_nothing_twice():
 def test_an_effect_from_deep_inside_is_left_to_the_stepping_machine():
     call = App(site("tool:nat"), App(Var(1), Var(0)))
     linked = link(program(Lam(App(fix(400, Lam(Lam(call)), Lam(Lit(0))), Var(0)))))
-    found, choice = observe_on("recursive", linked, "x", content(1))
+    found, choice = observe_on(DIRECT, linked, "x", content(1))
     assert choice == Choice("cek", "handed over to cek: an effect deep inside")
     assert len(found.obs.log) == 400
 
@@ -165,7 +143,7 @@ def test_an_effect_from_deep_inside_is_left_to_the_stepping_machine():
 def test_a_tail_loop_is_a_loop():
     body = Lam(Lam(App(Var(1), Var(0)), "q"), "self")
     linked = link(program(fix(20_000, body, Lam(Var(0)))))
-    found, choice = observe_on("recursive", linked, "x", content(1))
+    found, choice = observe_on(DIRECT, linked, "x", content(1))
     assert choice.engine == "recursive"
     assert found.counters == (40_001, 0, 20_001, 0, 0, 0)
 
@@ -175,8 +153,9 @@ def test_a_tail_loop_is_a_loop():
 def test_long_and_deep_programs_are_right_on_every_engine(engine):
     tail = fix(1_000_000, Lam(Lam(App(Var(1), Var(0)))), Lam(Var(0)))
     deep = fix(100_000, Lam(Lam(App(Prim("succ"), App(Var(1), Var(0))))), Lam(Lit(0)))
-    assert observe_on(engine, link(program(tail)), "x", content(1))[0].value == "x"
-    assert observe_on(engine, link(program(deep)), "x", content(1))[0].value == 100_000
+    for term, value in ((tail, "x"), (deep, 100_000)):
+        linked = link(program(term))
+        assert observe_on(choose(engine, linked), linked, "x", content(1))[0].value == value
 
 
 def test_a_program_beyond_direct_style_runs_all_the_same():
@@ -184,7 +163,7 @@ def test_a_program_beyond_direct_style_runs_all_the_same():
     for _ in range(500):
         term = Lam(term)
     linked = link(program(Lam(App(Lam(Lit(1)), term))))
-    found, choice = observe_on("recursive", linked, "x", content(1))
+    found, choice = observe_on(DIRECT, linked, "x", content(1))
     assert found.value == 1
     assert choice.engine == "cek"
     assert "too large or nested too deep" in choice.reason

@@ -1,16 +1,22 @@
 """Direct style: values that are functions, what is stuck, and what is written."""
 
+from typing import cast
+
 import pytest
 
+from lambdagent.effects.driver import drive
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.handlers import Handlers
 from lambdagent.ir.alpha import digest
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.machine.direct import write_direct
-from lambdagent.machine.engines import Choice, choose, evaluate
+from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import Linked
 from lambdagent.machine.readback import Readback
 from lambdagent.machine.recursive import HandOver, Recursive, Stopped, compiled
 from lambdagent.machine.state import Fail, Failure, Halt, Machine
 from lambdagent.machine.step import start
+from tests.laws.observe import Answering
 from tests.machine.terms import linked, prim, site, thunk
 
 IDENTITY = Lam(Var(0))
@@ -22,9 +28,9 @@ def apart(term: Term) -> Term:
 
 
 def ended(code: Linked, engine: str) -> tuple[Machine, Choice]:
-    answer = Failure("ToolError", "broken")
-    first = start(code, "input")
-    return evaluate(Choice(engine, ""), code, first, lambda *_: answer, lambda _: None)
+    execution = Execution(code, "input", choice=Choice(engine, ""))
+    drive(execution, cast(Handlers, Answering(lambda _: Failure("ToolError", "broken"))))
+    return execution.machine, execution.choice
 
 
 def both(body: Term) -> tuple[Machine, Choice]:
@@ -133,17 +139,15 @@ def test_a_run_that_was_stopped_before_its_end_says_so():
 
 
 def test_a_run_that_was_stopped_too_late_says_so_too():
-    code = linked(Var(0))
     runs: list[Recursive] = []
-    asking = linked(App(site("tool:t"), Var(0)))
+    code = linked(App(site("tool:t"), Var(0)))
 
     def ask(*_: object) -> None:
         runs[0].stop()
 
-    runs.append(Recursive(asking, start(asking, "x"), ask, lambda _: None))
+    runs.append(Recursive(code, start(code, "x"), ask, lambda _: None))
     with pytest.raises(Stopped):
         runs[0].run()
-    assert choose("recursive", code).engine == "recursive"
 
 
 def test_nesting_beyond_what_python_takes_is_refused():
