@@ -10,7 +10,8 @@ Source: semantics.md §3, read as a big-step evaluator; design.md §6.
 # Note [Stopping direct code]
 #
 # A thread that computes in direct style never looks at the clock. Another thread stops it by
-# putting None where it counts: its next increment raises a TypeError.
+# putting None where it counts β, here and in `recursive.Run`: its next increment raises a
+# TypeError. No loop goes round without one.
 
 from __future__ import annotations
 

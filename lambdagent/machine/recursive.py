@@ -120,6 +120,7 @@ class Recursive:
         """Have `run` raise `Stopped`; from another thread. See Note [Stopping direct code]."""
         self._stopped = True
         self._stop()
+        self._run.stop()
 
     def run(self) -> Machine:
         """Return the state in which the program has halted or failed.
@@ -128,12 +129,8 @@ class Recursive:
             HandOver: The stepping machine has to do it.
             Stopped: `stop` was called.
         """
-        run = self._run
         try:
-            value = self._main(self._input)
-        except Thrown as thrown:
-            run.caught(thrown, inside=False)
-            return self._ended(Fail(thrown.error))
+            state = self._end()
         except _EscapedError as escaped:
             raise escaped.args[0] from None
         except RecursionError:
@@ -144,17 +141,21 @@ class Recursive:
             if self._stopped:
                 raise Stopped from None
             raise HandOver("no rule applies") from None
-        return self._ended(Halt(exported(value, run.direct)))
-
-    def _ended(self, state: Halt | Fail) -> Machine:
         run = self._run
-        counted = self._counters()
-        if counted[0] is None:
+        (b, d, m), beta = self._counters(), run.beta
+        if self._stopped:
             raise Stopped
-        beta, delta, mu = map(int, counted)
-        counters = (beta + run.beta, delta + run.delta, mu + run.mu, run.gamma, run.epsilon, 0)
-        thread = Thread((), run.clock, run.cells(), state)
-        return Machine({(): thread}, counters)
+        if type(state) is Halt:
+            state = Halt(exported(state.value, run.direct))
+        counters = (int(b) + beta, int(d) + run.delta, int(m) + run.mu, run.gamma, run.epsilon, 0)
+        return Machine({(): Thread((), run.clock, run.cells(), state)}, counters)
+
+    def _end(self) -> Halt | Fail:
+        """Return how the program ends; the value of direct style, if it does with one."""
+        try:
+            return Halt(self._main(self._input))
+        except Thrown as thrown:
+            return Fail(self._run.caught(thrown, inside=False))
 
 
 class Run:
@@ -172,6 +173,10 @@ class Run:
         self._ask = ask
         self._emit = emit
         self._headroom = sys.getrecursionlimit() // 2
+
+    def stop(self) -> None:
+        """Have what counts here raise a TypeError. See Note [Stopping direct code]."""
+        self.beta = cast(int, None)
 
     # --- effects ---------------------------------------------------------------------------------
 

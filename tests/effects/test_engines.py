@@ -22,12 +22,13 @@ from lambdagent import (
 )
 from lambdagent.api.compiling import compile_file
 from lambdagent.effects.execution import Execution
-from lambdagent.ir.core import App, Lam, Prim, Term, Var
+from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.program import Program
 from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import link
 from lambdagent.machine.recursive import Stopped
 from tests.effects.agents import MODEL, Speaker, call, react, say, speaker
+from tests.laws.terms import program, site, spine
 
 FOREVER = 1 << 60
 
@@ -174,8 +175,44 @@ def test_a_run_out_of_time_says_what_it_has_done(never: threading.Event):
     assert [record.kind for record in caught.value.trace][:1] == ["llm"]
 
 
-def test_stopping_ends_direct_style_wherever_it_is():
-    linked = link(looping())
+IDENTITY = Lam(Var(0))
+
+
+def apart(term: Term) -> Term:
+    """Return `term` where direct style cannot see what it is."""
+    return App(IDENTITY, term)
+
+
+def rejected(agent: Term, retries: int = FOREVER) -> Term:
+    """A guard that accepts nothing."""
+    return spine(Prim("guard", (retries,)), agent, Lam(Lit(False)), IDENTITY)
+
+
+def nested(depth: int) -> Term:
+    agent = site("thought:t")
+    for _ in range(depth):
+        agent = rejected(agent, 9)
+    return agent
+
+
+TWICE = Lam(Lam(App(Var(1), App(Var(1), Var(0)))))
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        looping().term,
+        rejected(IDENTITY),
+        rejected(site("thought:t")),
+        nested(40),
+        spine(apart(Prim("guard", (FOREVER,))), IDENTITY, Lam(Lit(False)), IDENTITY),
+        spine(Prim("fix", (60,)), TWICE, IDENTITY),
+        spine(Prim("fix", (60,)), apart(TWICE), site("thought:t")),
+        spine(Prim("catch"), Lam(App(rejected(IDENTITY), Lit(1)))),
+    ],
+)
+def test_stopping_ends_direct_style_wherever_it_is(term: Term):
+    linked = link(program(Lam(App(term, Var(0)))))
     execution = Execution(linked, "x", choice=Choice("recursive", "asked for"))
     threading.Timer(0.02, execution.stop).start()
     with pytest.raises(Stopped):
