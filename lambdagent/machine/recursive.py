@@ -66,7 +66,7 @@ class Stopped(Exception):  # noqa: N818 - somebody asked for it
 
 
 class _EscapedError(Exception):
-    """Something that is no answer came out of `ask`; it is the argument."""
+    """Something that is no answer came out of `ask` or `emit`; it is the argument."""
 
 
 @attrs.frozen(eq=False)
@@ -131,8 +131,8 @@ class Recursive:
         """
         try:
             state = self._end()
-        except _EscapedError as escaped:
-            raise escaped.args[0] from None
+        except _EscapedError as error:
+            escaped = error.args[0]
         except RecursionError:
             raise HandOver("Python's recursion limit") from None
         except Misfit:
@@ -141,6 +141,11 @@ class Recursive:
             if self._stopped:
                 raise Stopped from None
             raise HandOver("no rule applies") from None
+        else:
+            return self._ended(state)
+        raise escaped  # here, where nothing is handled: it keeps its own cause
+
+    def _ended(self, state: Halt | Fail) -> Machine:
         run = self._run
         (b, d, m), beta = self._counters(), run.beta
         if self._stopped:
@@ -173,6 +178,7 @@ class Run:
         self._ask = ask
         self._emit = emit
         self._headroom = sys.getrecursionlimit() // 2
+        self._room = self.room if direct.recurses else _enough
 
     def stop(self) -> None:
         """Have what counts here raise a TypeError. See Note [Stopping direct code]."""
@@ -223,7 +229,7 @@ class Run:
 
     def _oracle_asker(self, name: str) -> Callable[[Value], Value]:
         site = self.linked.sites[name].site
-        room = self.room if self.direct.recurses else _enough
+        room = self._room
 
         def ask(argument: Value) -> Value:
             room()
@@ -243,12 +249,20 @@ class Run:
 
     def note(self, name: str, noted: Noted) -> Value:
         """Return the value of what a host function noted, and tell the note."""
-        self._emit(Event((self.clock,), "note", name, noted.note, self.clock, 0))
+        self._tell(Event((self.clock,), "note", name, noted.note, self.clock, 0))
         return noted.value
 
     def label(self, kind: str, name: str, value: Value, began: int) -> None:
         """Tell what a labelled term returned."""
-        self._emit(Event((self.clock,), kind, name, value, began, 0))
+        self._tell(Event((self.clock,), kind, name, value, began, 0))
+
+    def _tell(self, event: Event) -> None:
+        """Tell an event, whose listener must not run out of stack: it is told only once."""
+        self._room()
+        try:
+            self._emit(event)
+        except BaseException as error:  # noqa: BLE001 - raised again at the end of the run
+            raise _EscapedError(error) from None
 
     def fork(self) -> Value:
         """Refuse.
@@ -273,7 +287,7 @@ class Run:
 
     def _host_asker(self, name: str) -> Callable[[Value], Value]:
         host: Any = self.linked.sites[name].host
-        room = self.room if self.direct.recurses else _enough
+        room = self._room
 
         def ask(value: Value) -> Value:
             self.delta += 1
@@ -331,7 +345,7 @@ class Run:
                 return answer
             if valid is not False:
                 raise Misfit
-            self._emit(Event((self.clock,), "guard", "", answer, n, 0))
+            self._tell(Event((self.clock,), "guard", "", answer, n, 0))
             self.gamma += 1
             if n == 0:
                 self.beta += 1

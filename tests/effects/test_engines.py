@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NoReturn, cast
 
 import pytest
 
@@ -21,13 +22,18 @@ from lambdagent import (
     run,
 )
 from lambdagent.api.compiling import compile_file
+from lambdagent.effects.driver import drive
 from lambdagent.effects.execution import Execution
-from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
+from lambdagent.effects.handlers import Handlers
+from lambdagent.ir.core import App, Label, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.program import Program
 from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import link
 from lambdagent.machine.recursive import Stopped
+from lambdagent.machine.rules import Misfit
+from lambdagent.machine.state import Event
 from tests.effects.agents import MODEL, Speaker, call, react, say, speaker
+from tests.laws.observe import Answering
 from tests.laws.terms import program, site, spine
 
 FOREVER = 1 << 60
@@ -226,6 +232,58 @@ def test_a_fault_of_a_provider_is_raised_and_not_asked_again():
     with pytest.raises((TypeError, EffectError)):
         run(build_agent(config, providers={"openai": model}), "x")
     assert len(model.calls) == 1
+
+
+# --- what comes out of callbacks -----------------------------------------------------------------
+
+LABELLED = App(IDENTITY, Var(0), Label("terminate", "end"))
+REJECTED = App(rejected(IDENTITY, 0), Var(0))
+NOTED = spine(Prim("if"), App(site("predicate:short"), Lit(7)), IDENTITY, IDENTITY)
+
+
+@pytest.mark.parametrize("engine", ["recursive", "cek"])
+@pytest.mark.parametrize("body", [LABELLED, REJECTED, NOTED, App(site("tool:str"), Var(0))])
+@pytest.mark.parametrize("error", [TypeError, RecursionError, ValueError, Misfit])
+def test_what_callbacks_raise_comes_out_once_with_its_cause(
+    engine: str, body: Term, error: type[Exception]
+):
+    calls: list[object] = []
+    cause = OSError("disk")
+
+    def fail(*args: object) -> NoReturn:
+        calls.append(args)
+        raise error from cause
+
+    choice = Choice(engine, "asked for")
+    execution = Execution(link(program(Lam(body))), "x", choice=choice, watch=fail)
+    with pytest.raises(error) as caught:
+        drive(execution, cast(Handlers, Answering(fail)))
+    assert len(calls) == 1
+    assert caught.value.__cause__ is cause
+    assert caught.value.__context__ is None
+
+
+def deep_inside(body: Term, n: int) -> Program:
+    """``body``, which calls itself before it does anything else, `n` times."""
+    again = App(Lam(App(Prim("succ"), body)), App(Var(1), Var(0)))
+    return program(Lam(App(spine(Prim("fix", (n,)), Lam(Lam(again)), Lam(Lit(0))), Var(0))))
+
+
+@pytest.mark.parametrize("body", [LABELLED, REJECTED, App(Lam(Var(1)), NOTED)])
+@pytest.mark.parametrize("n", range(100, 520, 20))
+def test_events_from_deep_inside_are_told_once_to_listeners_that_need_stack(body: Term, n: int):
+    told: list[Event] = []
+
+    def watch(event: Event, left: object) -> None:
+        if left == 0:
+            told.append(event)
+        else:
+            watch(event, left - 1 if isinstance(left, int) else 100)
+
+    linked = link(deep_inside(body, n))
+    execution = Execution(linked, "x", choice=Choice("recursive", "asked for"), watch=watch)
+    drive(execution, cast(Handlers, Answering(lambda _: None)))
+    assert len(told) == len(execution.events) == n
 
 
 def test_a_loop_that_ends_runs_in_direct_style():

@@ -238,9 +238,10 @@ def observe_on(
 ) -> tuple[Seen, Choice]:
     """Run a program as users do; return what it came to and which engine ran to the end.
 
-    No request may be asked twice.
+    No request may be asked twice, and no event told twice.
     """
     log: list[Call] = []
+    told: list[Event] = []
 
     def answer(request: Request) -> Answer:
         assert request.key not in {call.key for call in log}
@@ -248,9 +249,17 @@ def observe_on(
         log.append(_call(request.key, request.site.name, request.argument, found))
         return found
 
-    execution = Execution(linked, value, store=store, choice=choice)
+    def watch(event: Event, _exchanges: object) -> None:
+        told.append(event)
+
+    execution = Execution(linked, value, store=store, choice=choice, watch=watch)
     drive(execution, cast(Handlers, Answering(answer)))
+    assert list(map(_what, told)) == list(map(_what, execution.events))
     return seen(linked, execution.machine, log, execution.events), execution.choice
+
+
+def _what(event: Event) -> tuple[Path, str, str, int]:
+    return (event.key, event.kind, event.name, event.started)
 
 
 def _call(key: Path, site: str, argument: Value, answer: Answer) -> Call:
