@@ -241,7 +241,7 @@ class _Writer(Text):
         elif op == VAR and scope[fun[2]].loop is not None:
             self.again(scope[fun[2]].loop, (yield self.atom(arg, scope)), dest)
         elif op == SATURATED and fun[2][3] == "guard":
-            self.recurses |= any(part[0] not in {LAM, CONST} for part in fun[3])
+            self.call_operands(fun[3])
             parts = yield self.atoms((*fun[3], arg), scope)
             self.call(dest, f"run.guard({fun[2][5][0]}, {', '.join(parts)})")
         elif op == SATURATED and _is_loop(fun):
@@ -282,6 +282,7 @@ class _Writer(Text):
         self.made += 1
         loop = self.made
         self.functions[f"k{loop}"] = (body, scope)
+        self.call_operands([exhaustion])
         self.add(f"e{loop} = {(yield self.atom(exhaustion, scope))}")
         inner = (Bound(f"x{loop}"), Bound(f"v{loop}", loop), *scope)
         statements = self.into(body[2][2], inner, RETURN)
@@ -326,8 +327,13 @@ class _Writer(Text):
             loop = yield self.loop(code, scope)
             self.assign(dest, f"v{loop}({bound})")
         else:
+            self.recurses = True
             parts = yield self.atoms(code[3], scope)
             self.assign(dest, f"run.fix({bound}, {', '.join(parts)})")
+
+    def call_operands(self, operands: Iterable[Code]) -> None:
+        """Note that `operands` are called, and may be anything unless their code stands here."""
+        self.recurses |= any(operand[0] not in {LAM, CONST} for operand in operands)
 
     # --- the other forms -------------------------------------------------------------------------
 
@@ -374,6 +380,7 @@ class _Writer(Text):
         self.assign(dest, f"{value} + 1")
 
     def guarded(self, code: Code, scope: Scope, dest: str) -> Work:
+        self.call_operands(code[3])
         parts = yield self.atoms(code[3], scope)
         self.assign(dest, f"run.guarded({code[2][5][0]}, {', '.join(parts)})")
 
@@ -415,6 +422,7 @@ class _Writer(Text):
         if isinstance(handler, tuple):
             yield self.enter(handler, error, scope, result)
         else:
+            self.recurses = True
             self.call(result, f"{handler}({error})")
         self.close()
         if dest == RETURN:

@@ -1,8 +1,10 @@
 """Engines under the driver: ends of waits, hand-over, and who asks for which engine."""
 
 import asyncio
+import inspect
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NoReturn, cast
 
@@ -26,6 +28,7 @@ from lambdagent.effects.driver import drive
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers
 from lambdagent.ir.core import App, Label, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.data import Data
 from lambdagent.ir.program import Program
 from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import link
@@ -267,6 +270,61 @@ def deep_inside(body: Term, n: int) -> Program:
     """``body``, which calls itself before it does anything else, `n` times."""
     again = App(Lam(App(Prim("succ"), body)), App(Var(1), Var(0)))
     return program(Lam(App(spine(Prim("fix", (n,)), Lam(Lam(again)), Lam(Lit(0))), Var(0))))
+
+
+ASK = site("tool:str")
+
+
+def wrapped(wrap: Callable[[Term], Term], n: int) -> Term:
+    term: Term = ASK
+    for _ in range(n):
+        term = wrap(term)
+    return term
+
+
+def fix(n: int, body: Term, exhaustion: Term = ASK) -> Term:
+    return spine(Prim("fix", (n,)), body, exhaustion)
+
+
+FAILING = Lam(App(site("fail:stop"), Lit("")))
+ALWAYS = Lam(Lit(True))
+
+
+DEEP: list[Callable[[int], Term]] = [
+    lambda n: fix(n, Prim("catch")),
+    lambda n: fix(n, Lam(App(Prim("catch"), Var(0)))),
+    lambda n: fix(n, Lam(Lam(App(Var(1), Var(0))))),
+    lambda n: fix(n, Lam(Lam(spine(Prim("catch"), FAILING, Var(1))))),
+    lambda n: fix(n, Lam(Lam(spine(Prim("catch"), Var(1), IDENTITY)))),
+    lambda n: fix(n, Lam(Lam(spine(Prim("if"), Lit(True), Var(1), Var(1))))),
+    lambda n: fix(n, Lam(Lam(App(spine(Prim("guard", (0,)), Var(1), ALWAYS, IDENTITY), Var(0))))),
+    lambda n: wrapped(lambda term: spine(Prim("guard", (0,)), term, ALWAYS, IDENTITY), n),
+    lambda n: wrapped(lambda term: fix(0, Lam(Lam(Var(0))), term), n),
+    lambda n: wrapped(lambda term: fix(0, Prim("catch"), term), n),
+]
+
+
+@pytest.mark.parametrize("deep", DEEP)
+@pytest.mark.parametrize("n", [180, 260])
+def test_nobody_is_asked_where_little_stack_is_left(deep: Callable[[int], Term], n: int):
+    most = depth() + sys.getrecursionlimit() // 2
+
+    def ask(_: object) -> Data:
+        assert depth() < most
+        return "answer"
+
+    for term in (deep(n), Lam(App(deep(n), Var(0)))):
+        choice = Choice("recursive", "asked for")
+        execution = Execution(link(program(term)), "x", choice=choice)
+        drive(execution, cast(Handlers, Answering(ask)))
+        assert execution.exchanges
+
+
+def depth() -> int:
+    frame, count = inspect.currentframe(), 0
+    while frame is not None:
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 @pytest.mark.parametrize("body", [LABELLED, REJECTED, App(Lam(Var(1)), NOTED)])
