@@ -46,7 +46,7 @@ def _key(term: Term, known: Mapping[int, int]) -> tuple[Any, ...]:
     if type(term) is Prim:
         return ("prim", term.name, data_text(term.params))
     value = term.value  # type: ignore[union-attr]
-    return ("lit", type(value).__name__, repr(value))
+    return ("lit", type(value).__name__, data_text(value))
 
 
 class Folding:

@@ -243,10 +243,10 @@ class _Writer(Text):
         elif op == SATURATED and fun[2][3] == "guard":
             self.call_operands(fun[3])
             parts = yield self.atoms((*fun[3], arg), scope)
-            self.call(dest, f"run.guard({fun[2][5][0]}, {', '.join(parts)})")
+            self.call(dest, f"run.guard({self.bound(fun)}, {', '.join(parts)})")
         elif op == SATURATED and _is_loop(fun):
             loop = yield self.loop(fun, scope)
-            self.call(dest, f"k{loop}({fun[2][5][0]}, {(yield self.atom(arg, scope))})")
+            self.call(dest, f"k{loop}({self.bound(fun)}, {(yield self.atom(arg, scope))})")
         else:
             function, value = yield self.atoms((fun, arg), scope)
             self.recurses = True
@@ -273,6 +273,10 @@ class _Writer(Text):
         self.add(f"if {answer}.__class__ is Noted: {answer} = run.note({name!r}, {answer})")
         if dest == RETURN:
             self.add(f"return {answer}")
+
+    def bound(self, code: Code) -> str:
+        """Return the bound of a fixpoint or guard; it may have more digits than text can."""
+        return self.constant(code[2][5][0])
 
     # --- fixpoints -------------------------------------------------------------------------------
 
@@ -322,7 +326,7 @@ class _Writer(Text):
             self.call(dest, f"k{loop}(n{loop}, {value})")
 
     def fix(self, code: Code, scope: Scope, dest: str) -> Work:
-        bound = code[2][5][0]
+        bound = self.bound(code)
         if _is_loop(code):
             loop = yield self.loop(code, scope)
             self.assign(dest, f"v{loop}({bound})")
@@ -382,7 +386,7 @@ class _Writer(Text):
     def guarded(self, code: Code, scope: Scope, dest: str) -> Work:
         self.call_operands(code[3])
         parts = yield self.atoms(code[3], scope)
-        self.assign(dest, f"run.guarded({code[2][5][0]}, {', '.join(parts)})")
+        self.assign(dest, f"run.guarded({self.bound(code)}, {', '.join(parts)})")
 
     def if_(self, code: Code, scope: Scope, dest: str) -> Work:
         condition = yield self.atom(code[3][0], scope)

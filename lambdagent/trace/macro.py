@@ -11,8 +11,9 @@ from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Exchange
 from lambdagent.ir.labels import OTHER, TERMINATE, action_name
 from lambdagent.machine.answers import text_of
-from lambdagent.machine.state import Event, Path
+from lambdagent.machine.state import TAGGED, Event, Path
 from lambdagent.machine.text import asked_text, text_of_value
+from lambdagent.machine.values import sketch
 
 _EFFECTS = {"llm", "tool"}
 # A label that a router chose, and what a reply of a ReAct loop means.
@@ -128,6 +129,9 @@ def _record(step: int, event: Event, exchange: Exchange | None) -> TraceRecord:
 
 
 def _selected(event: Event) -> str:
+    """Return which label was chosen; of a value that has none, itself: any term may be marked."""
+    if type(event.value) is not tuple or event.value[0] != TAGGED:
+        return sketch(event.value)
     _, labels, index, _ = event.value
     if event.kind == "route":
         return "(other)" if labels[index] == OTHER else str(labels[index])

@@ -57,6 +57,16 @@ def test_a_route_tells_what_was_selected(label: str, said: str):
     assert (record.kind, record.input, record.output) == ("route", "", said)
 
 
+@pytest.mark.parametrize("kind", ["route", "action"])
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(2, "2"), ("a", '"a"'), ((PAIR, 1, True), "(1, true)")],
+)
+def test_a_route_that_selects_nothing_tells_its_value(kind: str, value: object, said: str):
+    (record,) = macro_trace([event((1,), kind, "l", value)], {})
+    assert (record.kind, record.output) == ("route", f"selected: {said}")
+
+
 def test_terminate_answers_with_what_it_got():
     (record,) = macro_trace([event((1,), "terminate", "terminate", "end")], {})
     assert (record.input, record.output) == ("end", "end")
