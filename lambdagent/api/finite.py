@@ -1,4 +1,4 @@
-"""Python values → values that JSON has. It loads nothing, so that every command may use it."""
+"""Python values → values that JSON has. It loads little, so that every command may use it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 
 def finite(value: Any) -> Any:
-    """Return `value` with NaN and the infinities, which JSON does not have, as texts.
+    """Return `value` with the numbers that `json` does not write, as texts.
+
+    Those are NaN, the infinities, and integers beyond the decimal limit of Python.
 
     >>> finite([float("nan"), (float("-inf"), 1.5)])
     ['NaN', ['-Infinity', 1.5]]
@@ -18,7 +20,17 @@ def finite(value: Any) -> Any:
         return [finite(item) for item in value]
     if isinstance(value, float) and not math.isfinite(value):
         return _name(value)
+    if isinstance(value, int):
+        return _written(value)
     return value
+
+
+def _written(number: int) -> int | str:
+    try:
+        int.__repr__(number)
+    except ValueError:
+        return hex(number)
+    return number
 
 
 def _name(number: float) -> str:

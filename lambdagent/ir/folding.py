@@ -7,7 +7,7 @@ numbers stay the same from term to term, so a whole reduction needs one table.
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from lambdagent.ir.core import App, Lam, Prim, Term, Var
+from lambdagent.ir.core import App, Lam, Prim, Term, Unit, Var
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.spelling import variable_name
 from lambdagent.ir.walk import free_reach, nodes
@@ -46,6 +46,8 @@ def _key(term: Term, known: Mapping[int, int]) -> tuple[Any, ...]:
     if type(term) is Prim:
         return ("prim", term.name, data_text(term.params))
     value = term.value  # type: ignore[union-attr]
+    if isinstance(value, Unit):
+        return ("unit",)
     return ("lit", type(value).__name__, data_text(value))
 
 

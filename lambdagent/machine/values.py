@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from lambdagent.ir.core import UNIT, Unit
 from lambdagent.ir.data import Data
+from lambdagent.ir.data_text import data_text
 from lambdagent.machine.state import CONS, NIL_VALUE, OPAQUE, PAIR, TAGGED, Value
 
 # Longest text of a leaf in a message.
@@ -115,7 +116,7 @@ def _parts_of(value: Value) -> list[Value]:
 def sketch(value: Value, depth: int = 3) -> str:
     """Return a short text for `value`, for messages: no more than a few parts and levels of it."""
     if not _has_parts(value):
-        return repr(leaf_data(value))[:_SKETCHED]
+        return data_text(leaf_data(value))[:_SKETCHED]
     if depth == 0:
         return "…"
     if value[0] == TAGGED:

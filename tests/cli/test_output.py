@@ -94,8 +94,10 @@ def test_errors_that_nobody_can_be_told_are_dropped(error: OSError):
 
 
 def test_json_has_no_numbers_that_json_does_not_have():
-    value = {"a": [math.nan, (math.inf, -math.inf)], "b": 1.5, "c": None, "β": True}
-    expected = {"a": ["NaN", ["Infinity", "-Infinity"]], "b": 1.5, "c": None, "β": True}
+    huge = -(1 << 20_000)
+    value = {"a": [math.nan, (math.inf, -math.inf)], "b": 1.5, "c": [None, huge], "β": True}
+    texts = {"a": ["NaN", ["Infinity", "-Infinity"]], "c": [None, hex(huge)]}
+    expected = {**value, **texts}
     text = json_text(value)
     assert json.loads(text) == expected
     assert "β" in text

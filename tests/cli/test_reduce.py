@@ -8,6 +8,7 @@ import pytest
 
 from lambdagent.cli.main import main
 from lambdagent.cli.output import Output
+from lambdagent.machine.reduction import STRATEGIES
 from tests.cli.command import Command
 from tests.cli.test_output import Terminal
 
@@ -76,6 +77,16 @@ def test_the_usual_limit_is_1000_steps(command: Command):
     assert done.out.splitlines()[-1].startswith(("stopped after 1000 steps", "diverges"))
     grows = command("reduce", "(λx. λy. x x) (λx. λy. x x) 1", "--strategy", "normal")
     assert grows.out.splitlines()[-1].startswith("stopped after 1000 steps")
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_numbers_may_be_of_any_size(command: Command, strategy: str):
+    huge = hex(1 << 20_000)
+    done = command("reduce", f"(λx. succ x) {huge}", "--strategy", strategy, "--fold")
+    assert done.code == 0
+    assert hex((1 << 20_000) + 1) in done.out
+    done = command("reduce", f"fst {huge}", "--strategy", strategy)
+    assert done.out.splitlines()[-1].startswith("stuck after 0 steps: no rule applies to fst 0x1")
 
 
 def test_a_term_that_grows_too_large_is_said(command: Command):

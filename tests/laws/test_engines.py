@@ -4,13 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.core import UNIT, App, Label, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.costs import INFINITY
 from lambdagent.ir.data import Data
 from lambdagent.machine.engines import ENGINES, Choice, choose
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.state import Event, Store
 from lambdagent.machine.values import project
+from lambdagent.trace.macro import macro_trace
+from lambdagent.trace.text import render
 from tests.laws.agents import agents, answers, compiled
 from tests.laws.observe import Oracle, content, keyed, observe_fast, observe_on
 from tests.laws.terms import (
@@ -65,6 +67,28 @@ def test_every_engine_comes_to_the_same_on_agents(agent, value, seed):
     linked = link(compiled(agent))
     check(linked, value, answers(seed))
     check(linked, value, answers(seed + 1))
+
+
+def marked(root: Term, kind: str) -> Term:
+    """Return `root` with a label on every application."""
+    match root:
+        case Lam(body, name):
+            return Lam(marked(body, kind), name)
+        case App(function, argument):
+            return App(marked(function, kind), marked(argument, kind), Label(kind, "here"))
+    return root
+
+
+@given(programs(), inputs, seeds, st.sampled_from(["llm", "tool", "route", "action", "terminate"]))
+def test_labels_change_nothing_and_can_be_told_of_any_value(one, value, seed, kind):
+    whole = observe_fast(one, value, keyed(seed))
+    linked = link(program(marked(one.term, kind)))
+    for engine in ENGINES:
+        found, _ = observe_on(choose(engine, linked), linked, value, keyed(seed))
+        assert found.obs == whole.obs
+        records = macro_trace(found.events, {})
+        assert len(records) >= sum(event.kind == kind for event in found.events)
+        assert render(records, 0.0).count("β[") >= len(records)
 
 
 def hidden(term: Term, *, constants: bool) -> Term:
@@ -138,6 +162,26 @@ def test_an_effect_from_deep_inside_is_left_to_the_stepping_machine():
     found, choice = observe_on(DIRECT, linked, "x", content(1))
     assert choice == Choice("cek", "handed over to cek: an effect deep inside")
     assert len(found.obs.log) == 400
+
+
+HUGE = 1 << 20_000  # Python writes no such number in decimal
+
+
+@pytest.mark.parametrize(
+    "term",
+    [
+        fix(HUGE, Lam(Lam(Var(0))), Lam(Var(0))),
+        fix(HUGE, Lam(App(IDENTITY, Lam(Var(0)))), Lam(Var(0))),
+        spine(Prim("guard", (HUGE,)), IDENTITY, Lam(Lit(True)), IDENTITY),
+        Lam(App(Lam(Lit(1)), App(Prim("succ"), Lit(HUGE)))),
+        App(Prim("fst"), Lit(HUGE)),
+        App(Lit(HUGE), Lit(HUGE)),
+        App(spine(Prim("guard", (1,)), IDENTITY, Lam(Lit(HUGE)), IDENTITY), Var(0)),
+    ],
+)
+def test_numbers_may_be_of_any_size(term: Term):
+    for body in (App(term, Var(0)), App(Lam(App(Var(0), Var(1))), term)):
+        check(link(program(Lam(body))), "x", content(1))
 
 
 def test_a_tail_loop_is_a_loop():

@@ -18,6 +18,7 @@ from lambdagent.ir import church
 from lambdagent.ir.abi import LARGEST_NUMERAL, is_type
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data_text import data_text
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import nodes, site_names, size
@@ -211,7 +212,7 @@ def test_a_value_that_has_no_encoding_is_refused_where_it_is_taken_apart(value):
         error = observe_fast(desugar_pure(program_of(f"λx. {text}")), value, content(0)).error
         assert error["kind"] == "EncodingError"
         assert error["data"]["code"] == "R007"
-        assert error["data"]["what"] == f"the input is no {wanted}: {value!r}"
+        assert error["data"]["what"] == f"the input is no {wanted}: {data_text(value)}"
 
 
 def test_an_answer_that_has_no_encoding_is_refused_with_its_site():

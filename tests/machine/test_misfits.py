@@ -31,7 +31,7 @@ def test_an_open_term_is_no_program():
 
 def test_a_check_that_answers_neither_true_nor_false_is_told():
     guard = prim("guard", IDENTITY, thunk(Lit("maybe")), IDENTITY, params=(0,))
-    assert error_of(App(guard, INPUT))["message"] == "the check of a guard answered 'maybe'"
+    assert error_of(App(guard, INPUT))["message"] == 'the check of a guard answered "maybe"'
 
 
 def test_a_fork_that_fails_is_not_counted():
