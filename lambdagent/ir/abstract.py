@@ -24,14 +24,13 @@ from lambdagent.ir.core import App, Lam, Prim, Term, Var, arity
 from lambdagent.ir.costs import (
     FAILS,
     FREE,
-    INFINITY,
     Outcome,
     Self,
     beside,
     calls_self,
     caught,
-    copies,
     either,
+    many_beside,
     repeated,
     retried,
     then,
@@ -304,7 +303,7 @@ class _Executor:
         value, cost = yield self.apply(function, items)
         if cost is not FREE:
             self.reasons["`pmap` runs a function once for each item of a list"] = None
-        return self.join([value, DATA]), copies(cost, 0, INFINITY)
+        return self.join([value, DATA]), many_beside(cost)
 
     def fire_catch(self, _prim: Prim, operands: tuple[Value, ...]) -> Rule:
         body, handler = operands

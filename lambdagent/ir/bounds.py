@@ -119,7 +119,7 @@ def bounds(program: Program) -> Bounds:
     if all(each.calls.most != INFINITY for each in found.values()):
         reasons = ()
     elif not reasons:
-        reasons = ("such numbers have more than 2^15 binary digits",)
+        reasons = ("it has more than 2^15 binary digits, or takes as many rounds to work out",)
     uncapped = any(s.kind == "llm" and s.calls.most and s.tokens is None for s in found.values())
     tokens = None if uncapped else whole(outcome, _TOKENS).most
     return Bounds(found, models, tools, tokens, tuple(reasons))

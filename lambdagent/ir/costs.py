@@ -16,8 +16,10 @@ import attrs
 INFINITY: Final = inf
 Count: TypeAlias = int | float  # the only float is INFINITY
 
-# Larger bounds are given as ∞: numbers of more bits take longer than the answer is worth.
+# Larger bounds are given as ∞: numbers of more bits take longer than the answer is worth, and so
+# do fixpoints that settle to no growth that is known in so many rounds.
 MOST_BITS: Final = 1 << 15
+MOST_ROUNDS: Final = 1 << 15
 # With more kinds of paths than this, those that end alike become one.
 _MOST_PATHS: Final = 32
 _UNREADABLE: Final = 10**15
@@ -44,10 +46,13 @@ class Interval:
     Attributes:
         least: On every run that ends with an answer.
         most: On every prefix of every run.
+        failing: How many of these calls, of a ``self``, can fail in one run: one ends what stands
+            after it, but branches of a fork all run to their end.
     """
 
     least: Count
     most: Count
+    failing: Count = 1
 
     def __str__(self) -> str:
         """``[least, most]``."""
@@ -123,11 +128,27 @@ def beside(first: Outcome, second: Outcome) -> Outcome:
         return second if first is FREE else first
     return _collected(
         [
-            (_joined(p, q), _sum(cost, more))
+            (_joined(p, q, fork=True), _sum(cost, more))
             for p, cost in first.items()
             for q, more in second.items()
         ]
     )
+
+
+def many_beside(outcome: Outcome) -> Outcome:
+    """Return what any number of copies cost as branches of a fork."""
+    if outcome is FREE:
+        return FREE
+    costs = {returns: _one_of(outcome, returns=returns) for returns in (True, False)}
+    paths = [_path(_any_number(costs[True] or {}), returns=True)]
+    if costs[False] is not None:
+        every = _union([cost for cost in costs.values() if cost is not None])
+        paths.append(_path(_any_number(every), returns=False))
+    return _collected(paths)
+
+
+def _any_number(cost: Cost) -> Cost:
+    return {key: Interval(0, times(INFINITY, each.most), INFINITY) for key, each in cost.items()}
 
 
 def either(outcomes: Iterable[Outcome]) -> Outcome:
@@ -237,14 +258,17 @@ _Ends: TypeAlias = "tuple[Interval | None, Interval | None]"
 def _iterate(n: int, rounds: Sequence[_Round], ends: _Ends) -> _Ends:
     # Slopes of at most 1: from the second unfolding on, what is added is the same each time.
     straight = all(each.again.most <= 1 for each in rounds)
+    # At most one call fails: where returning has settled, failing adds the same each time.
+    single = all(min(each.again.most, each.again.failing) <= 1 for each in rounds)
     for done in range(n):
         if straight and done == 2:
             return _extended(n - done, rounds, ends)
-        after = _unfold(rounds, ends)
-        if after == ends:
+        before, ends = ends, _unfold(rounds, ends)
+        if ends == before:
             break
-        ends = after
-        if _is_huge(ends):
+        if single and ends[0] == before[0]:
+            return ends[0], _failing_longer(n - done - 1, rounds, ends)
+        if _is_huge(ends) or done == MOST_ROUNDS:
             return (_unbounded(ends[0]), _unbounded(ends[1]))
     return ends
 
@@ -264,9 +288,27 @@ def _unfold(rounds: Sequence[_Round], ends: _Ends) -> _Ends:
                 )
             )
         if failed is not None and most > 0:
-            before = times(max(plus(most, -1), 0), inner.most)
-            sums[False].append(Interval(0, plus(each.cost.most, plus(before, failed.most))))
+            failing = min(most, each.again.failing)
+            calls = plus(
+                times(plus(most, -failing) if most != INFINITY else most, inner.most),
+                times(plus(failing, -1), max(inner.most, failed.most)),
+            )
+            sums[False].append(Interval(0, plus(each.cost.most, plus(calls, failed.most))))
     return _hull(sums[True]), _hull(sums[False])
+
+
+def _failing_longer(more: int, rounds: Sequence[_Round], ends: _Ends) -> Interval | None:
+    """Return the failing end after `more` unfoldings that cost the same when they return."""
+    returned, failed = ends
+    if failed is None:
+        return None
+    inner = returned or NEVER
+    added = [
+        plus(each.cost.most, times(plus(each.again.most, -1), inner.most))
+        for each in rounds
+        if each.again.most > 0
+    ]
+    return Interval(0, plus(failed.most, times(more, max(added, default=0))))
 
 
 def _extended(more: int, rounds: Sequence[_Round], ends: _Ends) -> _Ends:
@@ -307,11 +349,17 @@ def _unbounded(end: Interval | None) -> Interval | None:
 # --- paths ---------------------------------------------------------------------------------------
 
 
-def _joined(first: Path, second: Path) -> Path:
+def _joined(first: Path, second: Path, *, fork: bool = False) -> Path:
     returns = first.returns and second.returns
     if not (first.selves and second.selves):
         return Path(returns, first.selves or second.selves)
-    return Path(returns, frozenset(_sum(dict(first.selves), dict(second.selves)).items()))
+    a, b = dict(first.selves), dict(second.selves)
+    selves = dict(_sum(a, b))
+    if fork:
+        for one in a.keys() & b.keys():
+            failing = plus(a[one].failing, b[one].failing)
+            selves[one] = attrs.evolve(selves[one], failing=failing)
+    return Path(returns, frozenset(selves.items()))
 
 
 def _sum(a: Cost, b: Cost) -> Cost:
@@ -321,13 +369,14 @@ def _sum(a: Cost, b: Cost) -> Cost:
     found = dict(large)
     for key, cost in small.items():
         other = found.get(key, NEVER)
-        found[key] = Interval(plus(cost.least, other.least), plus(cost.most, other.most))
+        failing = max(cost.failing, other.failing)
+        found[key] = Interval(plus(cost.least, other.least), plus(cost.most, other.most), failing)
     return found
 
 
 def _scaled(cost: Cost, least: Count, most: Count) -> Cost:
     return {
-        key: Interval(times(least, each.least), times(most, each.most))
+        key: Interval(times(least, each.least), times(most, each.most), each.failing)
         for key, each in cost.items()
     }
 
@@ -342,14 +391,18 @@ def _union(costs: Sequence[Cost]) -> Cost:
             if known is None:
                 found[key] = _perhaps(each)
             elif known is not each:
-                found[key] = Interval(min(known.least, each.least), max(known.most, each.most))
+                found[key] = Interval(
+                    min(known.least, each.least),
+                    max(known.most, each.most),
+                    max(known.failing, each.failing),
+                )
         if len(cost) < len(found):
             found.update({key: _perhaps(i) for key, i in found.items() if key not in cost})
     return found
 
 
 def _perhaps(interval: Interval) -> Interval:
-    return Interval(0, interval.most) if interval.least else interval
+    return attrs.evolve(interval, least=0) if interval.least else interval
 
 
 def _collected(paths: Sequence[tuple[Path, Cost]]) -> Outcome:
@@ -380,4 +433,4 @@ def _path(cost: Cost, *, returns: bool) -> tuple[Path, Cost]:
 def _prefix(path: Path, cost: Cost) -> tuple[Path, Cost]:
     """Return what a path can have cost when it fails somewhere."""
     every = {**cost, **dict(path.selves)}
-    return _path({key: Interval(0, each.most) for key, each in every.items()}, returns=True)
+    return _path({key: _perhaps(each) for key, each in every.items()}, returns=True)

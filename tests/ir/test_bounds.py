@@ -137,6 +137,44 @@ def test_a_failure_ends_a_path():
     assert of_body(fix(3, choice(fails, in_turn(ASK, again())))) == Interval(3, 3)
 
 
+def beside(*terms: Term) -> Term:
+    return spine(Prim("par", (len(terms),)), *map(thunk, terms))
+
+
+FAILS = App(site("fail:stop"), ASK)
+
+
+def test_branches_run_to_their_end_where_others_fail():
+    assert of_body(beside(FAILS, FAILS, ASK)) == Interval(0, 3)
+    assert of_body(fix(3, beside(again(), again()), Lam(FAILS))) == Interval(0, 8)
+    assert of_body(fix(3, in_turn(again(), again()), Lam(FAILS))) == Interval(0, 1)
+    every = of_body(spine(Prim("pmap"), Lam(FAILS), spine(Prim("cons"), Lit(1), Prim("nil"))))
+    assert every == Interval(0, INFINITY)
+
+
+@pytest.mark.parametrize(
+    ("body", "most"),
+    [
+        (choice(Lit(0), App(Lam(FAILS), in_turn(again(), again()))), 10**9),
+        pytest.param(
+            choice(Lit(0), App(Lam(FAILS), beside(again(), again()))),
+            INFINITY,
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            choice(in_turn(ASK, again()), App(Lam(FAILS), in_turn(again(), again()))),
+            INFINITY,
+            marks=pytest.mark.slow,
+        ),
+        (beside(again(), again()), 0),
+    ],
+)
+def test_long_fixpoints_are_worked_out_in_few_rounds(body: Term, most: float):
+    began = time.process_time()
+    assert of_body(fix(10**9, body)).most == most
+    assert time.process_time() - began < 10
+
+
 def test_a_loop_in_a_loop_may_call_both_selves():
     inner = fix(2, choice(App(Var(3), Lit(0)), in_turn(ASK, again())))
     assert of_body(fix(3, inner)).least == 0

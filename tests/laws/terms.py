@@ -235,6 +235,10 @@ class Maker:
     def function(self, argument: Type, result: Type, fuel: int = 4, types: Types = ()) -> Term:
         return Lam(self.term(result, (argument, *types), fuel - 1), "x")
 
+    def failing(self, argument: Type, fuel: int = 4) -> Term:
+        """Return a closed lambda that fails whatever it gets, after some effects."""
+        return Lam(self._fail(STR, (argument,), fuel), "x")
+
     # A value of the type, whose parts are any terms.
 
     def _plain(self, wanted: Type, types: Types, fuel: int) -> Term:

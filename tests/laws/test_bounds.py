@@ -1,16 +1,30 @@
 """Law 22: the upper bounds hold on every prefix of every run, the lower on runs that succeed."""
 
 from collections import Counter
+from typing import Any
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from lambdagent.ir import surface
 from lambdagent.ir.bounds import Bounds, bounds
+from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.costs import Interval
 from lambdagent.ir.program import Program
+from tests.laws import terms
 from tests.laws.agents import agents, answers, compiled
 from tests.laws.observe import Oracle, Seen, content, keyed, observe_fast
-from tests.laws.terms import inputs, programs, seeds, thrice
+from tests.laws.terms import (
+    DATA,
+    STR,
+    Maker,
+    inputs,
+    programs,
+    seeds,
+    spine,
+    thrice,
+    thunk,
+)
 
 
 def check(program: Program, found: Bounds, value: str, oracle: Oracle) -> None:
@@ -43,6 +57,43 @@ def test_agents_stay_within_their_bounds(agent, value, seed):
 @thrice
 @given(programs(), inputs, seeds)
 def test_programs_stay_within_their_bounds(program, value, seed):
+    found = bounds(program)
+    check(program, found, value, content(seed))
+    check(program, found, value, keyed(seed))
+
+
+@st.composite
+def forks(draw: Any) -> Program:
+    """Programs whose branches fail, most of them always, where others still run."""
+    maker = Maker(draw)
+    one, two = (
+        maker.failing(STR) if draw(st.integers(0, 3)) else maker.function(STR, STR)
+        for _ in range(2)
+    )
+    calls = [thunk(App(function, Var(0))) for function in (one, two)]
+    items = spine(Prim("cons"), Var(0), spine(Prim("cons"), Lit("a"), Prim("nil")))
+    again = [thunk(App(Var(1), Var(0))) for _ in range(2)]
+    in_turn = App(Lam(App(Lam(Var(1)), App(Var(2), Var(1)))), App(Var(1), Var(0)))
+    form = draw(st.sampled_from(["pmap", "par", "fix", "fix in turn", "map of fix"]))
+    body: Term = spine(Prim("pmap"), one, items)
+    if form == "par":
+        body = spine(Prim("par", (2,)), *calls)
+    elif form != "pmap":
+        step = {
+            "fix": App(Prim("fst"), spine(Prim("par", (2,)), *again)),
+            "fix in turn": in_turn,
+            "map of fix": App(Lam(Var(1)), spine(Prim("pmap"), Var(1), items)),
+        }[form]
+        step = draw(st.sampled_from([step, App(Lam(App(two, Var(1))), step)]))
+        body = App(spine(Prim("fix", (draw(st.integers(0, 4)),)), Lam(Lam(step)), one), Var(0))
+    if draw(st.booleans()):
+        body = spine(Prim("catch"), thunk(body), maker.function(DATA, STR))
+    return terms.program(Lam(body, "x"))
+
+
+@thrice
+@given(forks(), inputs, seeds)
+def test_forks_whose_branches_fail_stay_within_their_bounds(program, value, seed):
     found = bounds(program)
     check(program, found, value, content(seed))
     check(program, found, value, keyed(seed))
