@@ -8,11 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lambdagent.api.reducing import Reducible, library, lines
+from lambdagent.api.reducing import Line, Reducible, library, lines
 from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir.alpha import alpha_equal
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.printer import print_term
+from lambdagent.ir.walk import free_reach
 from lambdagent.machine.reduction import STRATEGIES, Step, impure, reduction
 from lambdagent.source import Source
 from tests.laws import reference
@@ -106,6 +107,33 @@ def test_each_printed_step_reads_back(function, strategy, fold):
     check_reading(App(function, Lit("a")), strategy, fold=fold)
 
 
+def check_mark(term: Term, strategy: str, *, fold: bool) -> None:
+    start = Reducible(term, library())
+    texts = lines(start, strategy, max_steps=MOST_STEPS, fold=fold)
+    for line, step in zip(texts, reduction(term, strategy), strict=False):
+        if not isinstance(line, Line) or step.redex is None:
+            return
+        redex = step.redex.place.term
+        if free_reach(redex) == 0:
+            read = parse_lambda(Source("redex", line.redex), library()).term
+            assert read is not None
+            assert alpha_equal(read, redex, labels=False), line
+
+
+@given(functions(), st.sampled_from(STRATEGIES), st.booleans())
+def test_what_is_marked_is_the_redex(function, strategy, fold):
+    check_mark(App(function, Lit("a")), strategy, fold=fold)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("fold", [True, False])
+def test_what_is_marked_for_learners_is_the_redex(strategy, fold):
+    for text in (*LEARNED, "(λf. λx. f (f x)) (λy. λx. y) 3", "(λx. x) (λx. x) ((λy. y) 1) 2"):
+        term = parse_lambda(Source("line", text), library()).term
+        assert term is not None
+        check_mark(term, strategy, fold=fold)
+
+
 @pytest.mark.parametrize("text", LEARNED)
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("fold", [True, False])
@@ -133,4 +161,9 @@ def test_deep_terms_are_reduced(strategy):
     under: Term = App(Prim("succ"), Lit(1))
     for _ in range(10_000):
         under = Lam(under, "x")
-    assert next(reduction(under, strategy)).redex is None or strategy == "normal"
+    redex = next(reduction(under, strategy)).redex
+    if strategy == "normal":
+        assert redex is not None
+        assert redex.path() == ("body",) * 10_000
+    else:
+        assert redex is None
