@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import os
+import re
 import sys
 import unicodedata
 from pathlib import Path
@@ -14,6 +16,27 @@ from lambdagent.errors import UsageError, finding
 
 # Around what is marked: bold and underlined on a terminal.
 _EMPHASIS, _MARKS = ("\x1b[1;4m", "\x1b[0m"), ("‹", "›")
+
+# For streams that have no such characters: as `--ascii` writes them, and what comes near.
+_ASCII_SPELLING = "lambdagent.ascii"
+_SUBSCRIPTS = re.compile("[₀-₉]+")
+_DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
+_SPELLED = {
+    "λ": "\\",
+    "⟨": "(",
+    "⟩": ")",
+    "⇒": "=>",
+    "…": "...",
+    "‹": "<",
+    "›": ">",
+    "→": "->",
+    "↳": "->",
+    "─": "-",
+    "∞": "inf",
+    "β": "beta",
+    "δ": "delta",
+    "μ": "mu",
+}
 
 
 class ReaderGoneError(Exception):
@@ -45,11 +68,13 @@ class Output:
     def marked(self, before: str, text: str, after: str) -> None:
         """Write a line in which `text`, if any, is bold on a terminal and in ‹marks› elsewhere.
 
+        A terminal that is dumb, or that is to have no colours, gets marks too.
+
         Raises:
             ReaderGoneError: The pipe is closed.
             UsageError: It cannot be written, such as on a full disk.
         """
-        start, stop = _EMPHASIS if self._out.isatty() else _MARKS
+        start, stop = _EMPHASIS if _takes_escapes(self._out) else _MARKS
         middle = f"{start}{_shown(self._out, text)}{stop}" if text else ""
         self._answer(_shown(self._out, before) + middle + _shown(self._out, after))
 
@@ -87,6 +112,11 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
+def _takes_escapes(stream: TextIO) -> bool:
+    plain = os.environ.get("TERM") == "dumb" or os.environ.get("NO_COLOR")
+    return stream.isatty() and not plain
+
+
 def _shown(stream: TextIO, text: str) -> str:
     return _visible(text) if stream.isatty() else text
 
@@ -97,7 +127,19 @@ def _visible(text: str) -> str:
 
 
 def _encodable(text: str, encoding: str) -> str:
-    return text.encode(encoding, "replace").decode(encoding)
+    """Return `text` with ASCII for the characters that `encoding` does not have."""
+    return text.encode(encoding, _ASCII_SPELLING).decode(encoding)
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    missing = error.object[error.start : error.end]
+    numbered = _SUBSCRIPTS.sub(lambda digits: f"_{digits[0].translate(_DIGITS)}", missing)
+    spelled = (each if each.isascii() else _SPELLED.get(each, "?") for each in numbered)
+    return "".join(spelled), error.end
+
+
+codecs.register_error(_ASCII_SPELLING, _spell)
 
 
 def _discard(stream: TextIO) -> None:

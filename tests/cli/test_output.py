@@ -5,9 +5,13 @@ import json
 import math
 
 import pytest
+from hypothesis import given
 
 from lambdagent.cli.output import Output, ReaderGoneError, json_text
 from lambdagent.errors import UsageError
+from lambdagent.ir.core import Term
+from lambdagent.ir.printer import print_term
+from tests.laws.terms import STR, functions
 
 
 class Terminal(io.StringIO):
@@ -46,7 +50,11 @@ def test_a_pipe_gets_the_answer_as_it_is():
     assert out.getvalue() == f"{HOSTILE}\n"
 
 
-def test_what_is_marked_is_bold_on_a_terminal_and_in_marks_elsewhere():
+def test_what_is_marked_is_bold_on_a_terminal_and_in_marks_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("NO_COLOR", "")
     for out, expected in (
         (Terminal(), "a � \x1b[1;4mb �\x1b[0m c �\n"),
         (io.StringIO(), "a \x1b ‹b \x1b› c \x1b\n"),
@@ -55,17 +63,43 @@ def test_what_is_marked_is_bold_on_a_terminal_and_in_marks_elsewhere():
         assert out.getvalue() == expected
 
 
+@pytest.mark.parametrize(("name", "value"), [("TERM", "dumb"), ("NO_COLOR", "1")])
+def test_a_plain_terminal_gets_marks(monkeypatch: pytest.MonkeyPatch, name: str, value: str):
+    monkeypatch.setenv(name, value)
+    out = Terminal()
+    Output(out, io.StringIO()).marked("a ", "b", " c")
+    assert out.getvalue() == "a ‹b› c\n"
+
+
 def test_half_a_surrogate_pair_is_replaced():
     out = io.StringIO()
     Output(out, io.StringIO()).answer("a\ud800b")
     assert out.getvalue() == "a?b\n"
 
 
-def test_characters_that_the_stream_cannot_encode_are_replaced():
+@pytest.mark.parametrize(
+    ("encoding", "text", "expected"),
+    [
+        ("ascii", "λx₁ y₁₂. ⟨x₁, …⟩ ⇒ 你", r"\x_1 y_12. (x_1, ...) => ?"),
+        ("latin-1", "λx. é → ∞ «β»", "\\x. é -> inf «beta»"),
+        ("utf-8", "λx₁. ⟨你⟩", "λx₁. ⟨你⟩"),
+    ],
+)
+def test_what_the_stream_cannot_encode_is_spelled_in_ascii(
+    encoding: str, text: str, expected: str
+):
+    raw = io.BytesIO()
+    output = Output(io.TextIOWrapper(raw, encoding=encoding), io.StringIO())
+    output.answer(text)
+    assert raw.getvalue() == f"{expected}\n".encode(encoding)
+
+
+@given(functions(STR, STR))
+def test_a_term_is_spelled_as_the_printer_does_in_ascii(term: Term):
     raw = io.BytesIO()
     output = Output(io.TextIOWrapper(raw, encoding="ascii"), io.StringIO())
-    output.answer("β = 1")
-    assert raw.getvalue() == b"? = 1\n"
+    output.answer(print_term(term))
+    assert raw.getvalue().decode() == print_term(term, ascii=True) + "\n"
 
 
 def test_quiet_silences_notes_but_no_errors():

@@ -73,10 +73,15 @@ def test_a_limit_is_a_whole_number(command: Command, limit: str):
 
 
 def test_the_usual_limit_is_1000_steps(command: Command):
-    done = command("reduce", "(λx. x 1 x) (λy z. z 1 z)")
-    assert done.out.splitlines()[-1].startswith(("stopped after 1000 steps", "diverges"))
     grows = command("reduce", "(λx. λy. x x) (λx. λy. x x) 1", "--strategy", "normal")
     assert grows.out.splitlines()[-1].startswith("stopped after 1000 steps")
+
+
+def test_a_term_that_comes_again_ends_a_reduction(command: Command):
+    done = command("reduce", "(λx. x 1 x) (λy z. z 1 z)")
+    assert done.code == 1
+    again = "it is the term of step 0 again, so it never ends"
+    assert done.out.splitlines()[-1] == f"diverges: after 2 steps {again}"
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -135,7 +140,9 @@ def test_a_text_that_ends_in_lam_may_be_a_term(command: Command):
         assert done.err.startswith("<expression>:1:")
 
 
-def test_a_redex_is_bold_on_a_terminal_only():
+def test_a_redex_is_bold_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
     out = Terminal()
     assert main(["reduce", "I 1"], Output(out, io.StringIO())) == 0
     assert out.getvalue().splitlines()[0] == "   0       \x1b[1;4m(λx. x) 1\x1b[0m"
