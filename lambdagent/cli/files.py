@@ -1,4 +1,7 @@
-"""Files that results go to: bad places are refused before the run, others are filled whole."""
+"""What commands read and write besides the terminal.
+
+Places for results that are bad are refused before the run; the others are filled whole.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import errno
 import os
 import re
 import stat
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -16,6 +20,35 @@ _DESCRIPTOR = re.compile(r"/dev/std(out|err)|(/dev|/proc/(self|\d+))/fd/\d+")
 # Why a file may be written but not replaced: by its folder, or as something is mounted on it.
 _IN_PLACE = {errno.EACCES, errno.EBUSY, errno.EEXIST, errno.EPERM, errno.EROFS, errno.EXDEV}
 _PUBLIC, _PRIVATE = 0o666, 0o600
+
+
+def standard_input() -> str:
+    """Return all of the standard input.
+
+    Raises:
+        UsageError: It is closed, cannot be read, or is no UTF-8 text.
+    """
+    place = "standard input"
+    if sys.stdin is None:
+        raise UsageError(finding("U004", path=place, reason="it is closed"))
+    try:
+        return decoded(sys.stdin.buffer.read(), place)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(finding("U004", path=place, reason=reason)) from error
+
+
+def decoded(raw: bytes, place: str) -> str:
+    """Return the text that was read from `place`.
+
+    Raises:
+        UsageError: It is no UTF-8 text.
+    """
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        reason = f"byte {error.start} is {raw[error.start]:#04x}"
+        raise UsageError(finding("U005", path=place, reason=reason)) from error
 
 
 def check_places(places: Mapping[str, str | None]) -> None:

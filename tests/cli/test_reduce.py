@@ -1,6 +1,7 @@
 """``lambdagent reduce``: what learners see, limits that are exact, errors that are kind."""
 
 import io
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -147,3 +148,41 @@ def test_a_redex_is_bold_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch):
     assert main(["reduce", "I 1"], Output(out, io.StringIO())) == 0
     assert out.getvalue().splitlines()[0] == "   0       \x1b[1;4m(λx. x) 1\x1b[0m"
     assert "\x1b" not in out.getvalue().splitlines()[1]
+
+
+class Unreadable(io.RawIOBase):
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, _buffer: object) -> int:
+        raise OSError(5, "Input/output error")
+
+
+@pytest.mark.parametrize("argv", [("reduce", "-"), ("run", "simple.yml", "-")])
+@pytest.mark.parametrize(
+    ("stdin", "said"),
+    [
+        (None, "error[U004]: `standard input` cannot be read: it is closed"),
+        (
+            io.TextIOWrapper(io.BufferedReader(Unreadable())),
+            "error[U004]: `standard input` cannot be read: Input/output error",
+        ),
+        (
+            io.TextIOWrapper(io.BytesIO(b"caf\xe9")),
+            "error[U005]: standard input is not UTF-8 text: byte 3 is 0xe9",
+        ),
+    ],
+)
+@pytest.mark.usefixtures("command")
+def test_every_command_says_why_standard_input_cannot_be_read(
+    argv: tuple[str, ...],
+    stdin: io.TextIOWrapper | None,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    if stdin is not None and stdin.seekable():
+        stdin.seek(0)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    err = io.StringIO()
+    assert main(argv, Output(io.StringIO(), err)) == 2
+    assert err.getvalue().splitlines()[0] == said

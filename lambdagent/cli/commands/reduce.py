@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from lambdagent.api import compiling, reducing
+from lambdagent.cli.files import standard_input
 from lambdagent.cli.output import Output
 from lambdagent.errors import UsageError, finding
 from lambdagent.machine.reduction import STRATEGIES
@@ -56,7 +56,7 @@ def run(arguments: Namespace, out: Output) -> int:
 def _source(term: str) -> Source:
     """Return the text that the argument is or names; a file that is there wins."""
     if term == "-":
-        return _standard_input()
+        return Source("<stdin>", standard_input())
     if term.endswith(".lam") and (" " not in term or _exists(term)):
         return compiling.read_source(term)
     if term.endswith(_AGENTS):
@@ -69,14 +69,6 @@ def _exists(path: str) -> bool:
         return Path(path).exists()
     except OSError:  # such as of a term that is too long for a name
         return False
-
-
-def _standard_input() -> Source:
-    try:
-        return Source("<stdin>", sys.stdin.buffer.read().decode("utf-8"))
-    except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is {error.object[error.start]:#04x}"
-        raise UsageError(finding("U005", path="standard input", reason=reason)) from error
 
 
 def _whole(text: str) -> int:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
 from lambdagent.api import compiling, running
-from lambdagent.cli.files import check_places, fill_file, write_file
+from lambdagent.cli.files import check_places, decoded, fill_file, standard_input, write_file
 from lambdagent.cli.output import Output, json_text
-from lambdagent.errors import ConfigError, NoSuchFileError, RunError, UsageError, finding
+from lambdagent.errors import NoSuchFileError, RunError, UsageError, finding
 from lambdagent.ir.surface import Tool
 from lambdagent.machine.engines import ENGINES
 from lambdagent.trace.macro import TraceRecord
@@ -170,18 +169,15 @@ def _input(arguments: Namespace) -> str:
     """Return the input, from exactly one place.
 
     Raises:
-        UsageError: There is none, or there are two.
+        UsageError: There is none, there are two, or it is no text.
         NoSuchFileError: The file of ``--input`` does not exist.
-        ConfigError: The input is no text.
     """
     if (arguments.input is None) == (arguments.input_file is None):
         raise UsageError(finding("U003"))
     if arguments.input_file is not None:
         return _read_input(arguments.input_file)
     if arguments.input == "-":
-        if sys.stdin is None:
-            raise UsageError(finding("U004", path="standard input", reason="it is closed"))
-        return _decoded(sys.stdin.buffer.read(), "standard input").rstrip("\n")
+        return standard_input().rstrip("\n")
     return str(arguments.input).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -193,15 +189,7 @@ def _read_input(path: str) -> str:
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(finding("U004", path=path, reason=reason)) from error
-    return _decoded(raw, path).rstrip("\n")
-
-
-def _decoded(raw: bytes, place: str) -> str:
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is {raw[error.start]:#04x}"
-        raise ConfigError(finding("U005", path=place, reason=reason)) from None
+    return decoded(raw, path).rstrip("\n")
 
 
 def _once(things: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
