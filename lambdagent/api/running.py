@@ -52,8 +52,7 @@ class Result:
 
     Attributes:
         value: The answer: text, or what the agent's output parser makes of it; a tuple for
-        parallel
-            agents without merge.
+            parallel agents without merge.
         engine: The engine that ran: ``recursive`` or ``cek``.
         engine_reason: Why that one, in a few words.
         elapsed_s: Seconds of wall time.

@@ -238,8 +238,7 @@ class Handlers:
 
     Raises:
         EffectError: On construction, if a site could not be answered: a key that is not set, a
-        tool
-            without implementation, a command that is refused.
+            tool without implementation, a command that is refused.
     """
 
     def __init__(
