@@ -8,6 +8,7 @@ import json
 from lambdagent.ir.codec import encode_term
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data, Record, thaw
+from lambdagent.ir.data_text import data_text
 
 
 def alpha_equal(left: Term, right: Term, *, labels: bool = True) -> bool:
@@ -67,6 +68,9 @@ def digest(term: Term) -> str:
 
 def digest_rows(rows: Data | list[Data]) -> str:
     """Return the SHA-256 of JSON-like rows in hexadecimal."""
-    plain = thaw(tuple(rows) if isinstance(rows, list) else rows)
-    text = json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    data = tuple(rows) if isinstance(rows, list) else rows
+    try:
+        text = json.dumps(thaw(data), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+    except ValueError:  # it holds a number that Python does not write in decimal
+        text = data_text(data, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -15,7 +15,12 @@ _HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udff
 _BEYOND_ASCII = re.compile(r"[^\x20-\x7e]")
 
 
-def data_text(value: Data, *, ascii: bool = False) -> str:  # noqa: A002 - as in the printer
+def data_text(
+    value: Data,
+    *,
+    ascii: bool = False,  # noqa: A002 - as in the printer
+    sort_keys: bool = False,
+) -> str:
     """Return `value` as JSON on one line.
 
     >>> data_text((1, "two", None))
@@ -34,10 +39,10 @@ def data_text(value: Data, *, ascii: bool = False) -> str:  # noqa: A002 - as in
             stack += [_closing("]"), *reversed(parts)]
         elif isinstance(item, Record):
             out.append("{")
-            keys = enumerate(item.items())
+            keys = sorted(item) if sort_keys else item
             pairs = [
-                (f"{', ' if i else ''}{quoted(key, ascii=ascii)}: ", part)
-                for i, (key, part) in keys
+                (f"{', ' if i else ''}{quoted(key, ascii=ascii)}: ", item[key])
+                for i, key in enumerate(keys)
             ]
             stack += [_closing("}"), *reversed(pairs)]
         else:

@@ -60,5 +60,12 @@ def test_a_digest_does_not_depend_on_sharing():
     assert digest(shared) == digest(apart)
 
 
+def test_numbers_of_any_size_have_a_digest():
+    huge = 1 << 20_000
+    digests = {digest(Lit(n)) for n in (huge, huge + 1, -huge, hex(huge), (huge,), float(1))}
+    assert len(digests) == 6
+    assert digest_rows([Record(a=huge, b=2)]) == digest_rows([Record(b=2, a=huge)])
+
+
 def test_texts_that_no_encoding_knows_have_a_digest():
     assert digest(Lit("\ud800")) != digest(Lit("\ud801"))
