@@ -92,6 +92,11 @@ def _fun(*kinds: _Type) -> _Type:
     return result
 
 
+def _branch(result: _Type) -> _Type:
+    """Return the type of a branch, which gets ``()`` when it is entered."""
+    return _fun(_Type("unit"), result)
+
+
 @attrs.frozen(eq=False)
 class Types:
     """What was found.
@@ -201,7 +206,7 @@ class _Inference:
                 result = parts[-1]
                 for part in reversed(parts[:-1]):
                     result = _Type("pair", part, result)
-                return _fun(*(_fun(_Type(), part) for part in parts), result)
+                return _fun(*map(_branch, parts), result)
         return _SCHEMES[name]()
 
     def site(self, site: Site) -> _Type:
@@ -280,7 +285,7 @@ def _cons_scheme() -> _Type:
 
 def _if_scheme() -> _Type:
     a = _Type()
-    return _fun(_Type("bool"), _fun(_Type(), a), _fun(_Type(), a), a)
+    return _fun(_Type("bool"), _branch(a), _branch(a), a)
 
 
 def _fix_scheme() -> _Type:
@@ -300,7 +305,7 @@ def _pmap_scheme() -> _Type:
 
 def _catch_scheme() -> _Type:
     a = _Type()
-    return _fun(_fun(_Type(), a), _fun(_Type(), a), a)
+    return _fun(_branch(a), _fun(_Type(), a), a)
 
 
 _SCHEMES: Mapping[str, Callable[[], _Type]] = {

@@ -3,8 +3,8 @@
     "data" | "unit" | "bool" | "nat" | "text" | ["pair", a, b] | ["list", a] | ["sum", {l: a, …}]
 
 Decoding: a native value is itself at every type, and a function is probed as its type says.
-Encoding: what is no number, text or list where one is wanted is refused; what is no boolean, pair
-or choice stays native. ``data`` is never taken apart.
+Encoding: what is no number, text or list where one is wanted is refused; what is no unit, boolean,
+pair or choice stays native. ``data`` is never taken apart.
 """
 
 from typing import Final

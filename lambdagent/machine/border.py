@@ -50,6 +50,11 @@ def is_tagged(value: Value) -> bool:
     return type(value) is tuple and value[0] == TAGGED
 
 
+def is_unit(value: Value) -> bool:
+    """Whether `value` is ``()``."""
+    return value is UNIT
+
+
 def is_bool(value: Value) -> bool:
     """Whether `value` is a native boolean."""
     return isinstance(value, bool)
@@ -119,6 +124,7 @@ BORDER: Final[Mapping[str, Callable[[Value], Value]]] = {
     "border:function": is_function,
     "border:pair": is_pair,
     "border:tagged": is_tagged,
+    "border:unit": is_unit,
     "border:bool": is_bool,
     "border:pack": pack,
     "border:natural": is_natural,
@@ -239,7 +245,7 @@ def encoder(kind: Data, site: str) -> Term | None:
     """
     match kind:
         case "unit":
-            return lams("v", church.IDENTITY)
+            return _only("border:unit", church.IDENTITY)
         case "bool":
             return _only("border:bool", _BOOL)
         case "nat":

@@ -25,6 +25,7 @@ from lambdagent.machine.readback import Readback
 from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Store, Value
 from lambdagent.machine.step import requests, resume, run, runnable, start, step
 from lambdagent.machine.values import project
+from tests.laws.terms import WORLD
 
 Answer: TypeAlias = "Data | Failure"
 Oracle = Callable[[Path, str, Data], Answer]
@@ -123,6 +124,8 @@ def answer_of(site: str, number: int) -> Answer:
             return number % 2 == 0
         case "tool:nat":
             return number % 4
+        case "tool:data":
+            return WORLD[number % len(WORLD)]
         case "tool:flaky" | "tool:texty":
             return Failure("ToolError", "broken", number % 3) if number % 3 == 0 else word
         case "llm:text":

@@ -209,11 +209,12 @@ def settled(term: Term) -> Term:
 
     guard[r] f P h v = retry[r] f P h v (f v)       retry[r] f P h x y = check[r] f P h x y (P y)
     catch (λ_. v) h = v                                par[k] (λ_. v₁) … = ⟨v₁, …⟩
+    catch (λu. t) h = catch (λ_. t[u := ()]) h
     """
     while (spot := find(term)) is not None:
         after = _equal(spot)
         if after is None:
-            return term
+            return spot.plug(spine(spot.head, *spot.operands))
         term = spot.plug(after)
     return term
 
@@ -382,7 +383,8 @@ class Evaluation:
         for i in range(len(thunks)):
             self._clocks[*path, clock, i] = 0
             self.stores[*path, clock, i] = self.stores[path]
-        return spine(Prim(name, (clock, len(thunks))), *thunks)
+        branches = (Lam(shift(body_of(each), 1), "_") for each in thunks)
+        return spine(Prim(name, (clock, len(thunks))), *branches)
 
     def _join(self, spot: Spot) -> Term:
         assert isinstance(spot.head, Prim)

@@ -27,7 +27,7 @@ UNIT_TYPE: Type = ("unit",)
 BOOL: Type = ("bool",)
 NAT: Type = ("nat",)
 STR: Type = ("str",)
-DATA: Type = ("data",)  # passed along, never taken apart
+DATA: Type = ("data",)  # anything of the world, or (): passed along, never taken apart
 
 
 def pair_of(left: Type, right: Type) -> Type:
@@ -45,6 +45,9 @@ def sum_of(**cases: Type) -> Type:
 def fun(argument: Type, result: Type) -> Type:
     return ("fun", argument, result)
 
+
+# Values of the world of each kind that no term takes apart.
+WORLD: tuple[Data, ...] = (None, 7, ("a", 1), Record(k="v"))
 
 LABELS = sum_of(a=STR, b=STR, _=STR)
 TURN = pair_of(STR, pair_of(STR, NAT))
@@ -85,6 +88,7 @@ _ROWS = [
     Site("tool:bool", "tool"),
     Site("tool:nat", "tool"),
     Site("tool:str", "tool"),
+    Site("tool:data", "tool"),
     Site("tool:flaky", "tool"),
     Site("tool:texty", "tool", on_error="text"),
     Site("tool:exhausted", "tool"),
@@ -107,6 +111,7 @@ SITE_TYPES: dict[str, tuple[Type | None, Type]] = {
     "tool:bool": (None, BOOL),
     "tool:nat": (None, NAT),
     "tool:str": (None, STR),
+    "tool:data": (None, DATA),
     "tool:flaky": (STR, STR),
     "tool:texty": (STR, STR),
     "llm:text": (None, STR),
@@ -252,7 +257,7 @@ class Maker:
             case ("str",):
                 return Lit(self._draw(st.sampled_from(["", "a", "b", "long text"])))
             case ("data",):
-                return Lit(self._draw(st.sampled_from([None, 7, ("a", 1), Record(k="v")])))
+                return Lit(self._draw(st.sampled_from([UNIT, *WORLD])))
             case ("pair", left, right):
                 return spine(
                     Prim("pair"),
@@ -328,9 +333,13 @@ class Maker:
         return spine(
             Prim("if"),
             self.term(BOOL, types, fuel - 1),
-            thunk(self.term(wanted, types, fuel - 1)),
-            thunk(self.term(wanted, types, fuel - 1)),
+            self._branch(wanted, types, fuel),
+            self._branch(wanted, types, fuel),
         )
+
+    def _branch(self, wanted: Type, types: Types, fuel: int) -> Term:
+        """Return a branch, which gets ``()`` when it is entered."""
+        return self.function(UNIT_TYPE, wanted, fuel, types)
 
     def _case(self, wanted: Type, types: Types, fuel: int) -> Term:
         subject = self._draw(st.sampled_from([each for each in SMALL if each[0] == "sum"]))
@@ -354,7 +363,7 @@ class Maker:
         branches = [wanted]
         while branches[-1][0] == "pair" and len(branches) < 3:
             branches[-1:] = branches[-1][1:]
-        thunks = [thunk(self.term(each, types, fuel - 1)) for each in branches]
+        thunks = [self._branch(each, types, fuel) for each in branches]
         return spine(Prim("par", (len(thunks),)), *thunks)
 
     def _pmap(self, wanted: Type, types: Types, fuel: int) -> Term:
@@ -363,8 +372,11 @@ class Maker:
         return spine(Prim("pmap"), function, self.term(list_of(item), types, fuel - 1))
 
     def _catch(self, wanted: Type, types: Types, fuel: int) -> Term:
-        body = thunk(self.term(wanted, types, fuel - 1))
-        return spine(Prim("catch"), body, self.function(DATA, wanted, fuel - 1, types))
+        return spine(
+            Prim("catch"),
+            self._branch(wanted, types, fuel),
+            self.function(DATA, wanted, fuel - 1, types),
+        )
 
     def _fail(self, _wanted: Type, types: Types, fuel: int) -> Term:
         return App(site("fail:stop"), self.term(STR, types, fuel - 1))

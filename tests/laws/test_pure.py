@@ -30,9 +30,12 @@ from tests.laws.agents import agents, answers, compiled
 from tests.laws.observe import Oracle, Seen, content, observe, observe_fast
 from tests.laws.terms import (
     BOOL,
+    DATA,
     NAT,
+    SMALL,
     STR,
     TURN,
+    WORLD,
     Maker,
     functions,
     inputs,
@@ -44,9 +47,12 @@ from tests.laws.terms import (
     site,
     spine,
     sum_of,
+    thunk,
 )
 
 LIMIT = 2_000_000
+
+worldly = st.sampled_from([*WORLD, "text", True, -1, 1.5])
 
 
 def program_of(text: str) -> Program:
@@ -123,6 +129,22 @@ def test_a_program_that_gets_a_number_comes_to_the_same(program, value, seed):
     check(typed(program), value, content(seed))
 
 
+@given(keyless(programs(given=DATA)), worldly, seeds)
+def test_a_program_that_gets_anything_comes_to_the_same(program, value, seed):
+    check(typed(program), value, content(seed))
+
+
+@given(st.sampled_from([t for t in SMALL if t[0] != "fun"]), worldly, seeds, st.data())
+def test_a_value_of_the_world_in_the_place_of_one_of_the_term_is_an_atom(kind, value, seed, data):
+    own = [Maker(data.draw, pure=True).term(kind, fuel=2) for _ in range(2)]
+    either = spine(Prim("if"), App(site("tool:bool"), Var(0)), Lam(Var(1)), thunk(own[0]))
+    asked = [App(site("tool:data"), each) for each in (either, own[1])]
+    whole = typed(program(Lam(spine(Prim("pair"), either, spine(Prim("pair"), *asked)))))
+    after = observe_fast(desugar_pure(whole), value, content(seed))
+    if after.error is None or after.error["kind"] != "EncodingError":  # it takes a number apart
+        assert what_is_seen(after) == what_is_seen(observe_fast(whole, value, content(seed)))
+
+
 @given(agents(depth=4))
 def test_pure_lambda_has_three_shapes_and_the_sites_of_its_table(agent):
     program = typed(compiled(agent))
@@ -162,6 +184,8 @@ VALUES = [
     ("pmap (λn. succ n) [1, 2]", (2, 3)),
     ("par[2] (λ_. 1) (λ_. true)", (1, True)),
     ("par[1] (λ_. 7)", 7),
+    ("par[2] (λu. u) (λu. [u])", (None, (None,))),
+    ("catch (λu. u) (λe. ())", None),
     ("catch (λ_. 1) (λe. 2)", 1),
 ]
 
@@ -171,6 +195,14 @@ def test_a_value_decodes_to_itself(text, value):
     pure = desugar_pure(program_of(f"λ_. {text}"))
     assert is_pure(pure.term)
     assert project(observe_fast(pure, "", content(0)).value) == value
+
+
+@pytest.mark.parametrize(
+    "head", [App(Prim("if"), Lit(True)), App(Prim("if"), Lit(False)), Prim("par", (2,))]
+)
+def test_a_branch_gets_the_unit(head):
+    branches = [App(site("tool:data"), Var(0)), Var(0)]
+    check(program(Lam(spine(head, *map(Lam, branches)))), "", content(0))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +234,20 @@ ATOMS = [-1, 1.5, LARGEST_NUMERAL + 1, "a text", True, None, (1, 2), Record(a=1)
 
 @pytest.mark.parametrize("value", ATOMS)
 def test_a_value_that_nothing_takes_apart_is_an_atom(value):
-    for text in ("λx. if true then x else 3", 'λx. [x, "a"]', "λx. x :: [x]"):
+    texts = (
+        "λx. if true then x else 3",
+        'λx. [x, "a"]',
+        "λx. x :: [x]",
+        "λx. if true then x else ()",
+        "λx. ⟨tool.t x, tool.t ()⟩",
+        "λx. if true then x else true",
+        "λx. ⟨tool.t x, tool.t true⟩",
+        "λx. if true then x else ⟨(), true⟩",
+        "λx. ⟨tool.t x, tool.t ⟨(), true⟩⟩",
+        'λx. if true then x else tag["a", "b", 0] ()',
+        'λx. ⟨tool.t x, tool.t (tag["a", "b", 0] ())⟩',
+    )
+    for text in texts:
         check(program_of(text), value, content(0))
 
 
