@@ -247,6 +247,12 @@ MESSAGES: dict[str, Text] = {
         "IF (obs = t) THEN t ELSE self(state ⊕ format(t, obs)))`",
         fix="write one of them; only the names that they bind may be others",
     ),
+    "P046": Text(
+        "the pure λ form is too large: its numbers and bounds add up to more than {limit}, and "
+        "the largest is `{largest}`",
+        why="in pure λ a number n is a term that applies a function n times",
+        fix="lower the bounds, such as `maxSteps`, or run the program without `--desugar`",
+    ),
     "P034": Text(
         "the kind `{kind}` of the site `{name}` does not exist",
         why="the kinds are {known}",

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from lambdagent.desugar.passes import desugar
-from lambdagent.desugar.pure import desugar_pure
+from lambdagent.desugar.pure import TooLargeError, desugar_pure
 from lambdagent.desugar.typing import NoTypeError
 from lambdagent.effects.collector import relaxed
 from lambdagent.errors import (
@@ -32,6 +32,7 @@ from lambdagent.frontend.models import Overrides, refused
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.ir import agent_text, core_outline, outline, python_source, registry
+from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Program
@@ -155,12 +156,16 @@ class Compiled:
         """Return the program in pure λ, which is a program again; it has no surface term.
 
         Raises:
-            SemanticError: A value has no single type, so its encoding cannot be decoded.
+            SemanticError: A value has no single type, so its encoding cannot be decoded; or
+                numbers and bounds are too large together.
         """
         try:
             return Compiled(self.name, None, desugar_pure(self.program))
         except NoTypeError as error:
             raise SemanticError(finding("P036", reason=str(error))) from error
+        except TooLargeError as error:
+            found = finding("P046", limit=f"{LARGEST_NUMERAL:,}", largest=str(error))
+            raise SemanticError(found) from error
 
     def latex(self, *, de_bruijn: bool = False) -> str:
         """Return the core term in LaTeX."""

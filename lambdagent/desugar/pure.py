@@ -10,6 +10,8 @@ nothing counts with, texts where another type is wanted too, JSON, null. Each si
 of its argument and its result, by which the machine decodes and encodes; see `ir.abi`. Where the
 input or the answer of the program has an encoding, a border site is applied to it.
 
+Numbers and bounds are terms as large as they are, so all of them together have a limit.
+
 Source: semantics.md §10.
 """
 
@@ -21,11 +23,12 @@ import attrs
 
 from lambdagent.desugar.typing import infer
 from lambdagent.ir import church
-from lambdagent.ir.abi import DATA, INPUT
+from lambdagent.ir.abi import DATA, INPUT, LARGEST_NUMERAL
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
-from lambdagent.ir.walk import nodes
+from lambdagent.ir.walk import children, nodes
 
 ANSWER = "border:answer"
 
@@ -40,6 +43,13 @@ _CONSTANTS: dict[str, Term] = {
     "pmap": church.PMAP,
 }
 
+# Constants whose terms have as many parts as their parameter says, by how they are written.
+_UNARY = {"fix": "Y", "guard": "guard", "par": "par"}
+
+
+class TooLargeError(ValueError):
+    """The numerals of a program would be too large together; the text is the largest of them."""
+
 
 def desugar_pure(program: Program) -> Program:
     """Return `program` in pure λ, with the types of its sites; one that has types is in pure λ.
@@ -47,10 +57,13 @@ def desugar_pure(program: Program) -> Program:
     Raises:
         NoTypeError: A value is used as two things, so nobody could decode it, or it counts with a
             number that is too large.
+        TooLargeError: Its numbers and bounds add up to more than `LARGEST_NUMERAL`.
     """
     if any((site.arg, site.result) != (None, None) for site in program.sites.values()):
         return program
+    _limited(program.term, frozenset())
     found = infer(program)
+    _limited(program.term, found.encoded)
     term = pure_term(program.term, found.encoded)
     sites = {
         name: attrs.evolve(site, arg=found.arg(name), result=found.result(name))
@@ -66,6 +79,34 @@ def desugar_pure(program: Program) -> Program:
     if found.input != DATA or found.answer != DATA:
         term = Lam(inner, "x")
     return attrs.evolve(program, term=term, sites=sites)
+
+
+def _limited(root: Term, encoded: frozenset[int]) -> None:
+    """Refuse what would grow too large; `encoded` is as for `pure_term`.
+
+    What is shared counts each time, since a text has it each time.
+    """
+    totals: dict[int, int] = {}
+    most, largest = 0, root
+    for node in nodes(root):
+        own = _extent(node, encoded)
+        if own > most:
+            most, largest = own, node
+        total = own + sum(totals[id(child)] for child in children(node))
+        totals[id(node)] = min(total, LARGEST_NUMERAL + 1)
+    if totals[id(root)] > LARGEST_NUMERAL:
+        form = _UNARY[largest.name] if type(largest) is Prim else ""
+        shown = integer_text(most)
+        raise TooLargeError(f"{form}[{shown}]" if form else shown)
+
+
+def _extent(node: Term, encoded: frozenset[int]) -> int:
+    """Return how many units `node` itself becomes; a text and a choice are as large as written."""
+    if type(node) is Prim and node.name in _UNARY:
+        return cast("int", node.params[0])
+    if type(node) is Lit and type(node.value) is int and id(node) in encoded:
+        return node.value
+    return 0
 
 
 def pure_term(root: Term, encoded: frozenset[int]) -> Term:

@@ -19,12 +19,14 @@ import attrs
 from lambdagent.ir.abi import DATA, LARGEST_NUMERAL
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.labels import OTHER, action_labels
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import children, nodes
 
-# A literal that nothing counts with is written as a numeral up to here, as an atom beyond.
+# A literal that nothing counts with is written as a numeral up to here, as an atom beyond; all are
+# atoms where they would be too large together.
 _MOST_COUNTED = 1000
 # Types of lowered programs are as deep as their tuples are long.
 _DEEPEST, _LARGEST = 200, 10_000
@@ -225,21 +227,32 @@ class _Inference:
             NoTypeError: A number is too large to count with.
         """
         encoded = set()
+        small = _MOST_COUNTED if self._passed_along() <= LARGEST_NUMERAL else -1
         for term in self.open:
             kind, value = _find(self.literals[id(term)]), term.value
             if isinstance(value, str):
                 own, fits = "text", True
             else:
-                most = LARGEST_NUMERAL if kind.opened else _MOST_COUNTED
+                most = LARGEST_NUMERAL if kind.opened else small
                 own, fits = "nat", cast("int", value) <= most
             if kind.head is None and fits:
                 kind.head = own
             if kind.head == own and fits:
                 encoded.add(id(term))
             elif kind.head == own and kind.opened:
-                what = f"it counts with {value!r}, and numerals end at {LARGEST_NUMERAL:,}"
+                number = integer_text(cast("int", value))
+                what = f"numerals end at {LARGEST_NUMERAL:,}, and it counts with {number}"
                 raise NoTypeError(what)
         return frozenset(encoded)
+
+    def _passed_along(self) -> int:
+        """Return the sum of the small numbers that nothing counts with."""
+        numbers = (
+            term.value
+            for term in self.open
+            if type(term.value) is int and not _find(self.literals[id(term)]).opened
+        )
+        return sum(number for number in numbers if number <= _MOST_COUNTED)
 
 
 def _literal_head(value: object) -> str | None:

@@ -40,12 +40,11 @@ from lambdagent.frontend.lambda_tree import (
     unescaped,
     whole,
 )
+from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.core import UNIT, App, Lam, Lit, MalformedPrimError, Prim, Term, Var, arity
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.spelling import JOIN
 
-# Longer numerals would fill the memory; the same value is `church[…]` applied to another one.
-MAX_CHURCH = 100_000
 _WORDS: dict[str, Data] = {
     "true": True,
     "false": False,
@@ -194,10 +193,10 @@ class _Builder:
         token, *values = parts
         name, params = str(token), tuple(values)
         match name, params:
-            case "church", (int(n),) if 0 <= n <= MAX_CHURCH and not isinstance(n, bool):
+            case "church", (int(n),) if 0 <= n <= LARGEST_NUMERAL and not isinstance(n, bool):
                 return church(n)
             case "church", _:
-                raise refuse("P016", token, limit=MAX_CHURCH)
+                raise refuse("P016", token, limit=LARGEST_NUMERAL)
             case "Y", _:
                 name = "fix"
             case "case", _:

@@ -14,7 +14,8 @@ from lambdagent.ir.data import Data, Record
 DATA: Final = "data"
 # The site that encodes the input of a program.
 INPUT: Final = "border:input"
-# The largest number of the world that becomes a numeral: its encoding has a node for each unit.
+# The largest numeral, in texts and of the world, since it has a node for each unit; and the most
+# units that all numerals of a program in pure λ may have together.
 LARGEST_NUMERAL: Final = 100_000
 SIMPLE: Final = frozenset({DATA, "unit", "bool", "nat", "text"})
 

@@ -7,13 +7,12 @@ numbers stay the same from term to term, so a whole reduction needs one table.
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.core import App, Lam, Prim, Term, Unit, Var
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.spelling import variable_name
 from lambdagent.ir.walk import free_reach, nodes
 
-# Larger ones cannot be read.
-_LARGEST_NUMERAL = 100_000
 _NUMERAL = ("f", "x")
 
 
@@ -102,7 +101,7 @@ def _numerals(root: Term) -> dict[int, int]:
                 counts[id(term)] = counts[id(term.arg)] + 1
         elif type(term) is Lam and type(term.body) is Lam and id(term.body.body) in counts:
             number = counts[id(term.body.body)]
-            if number <= _LARGEST_NUMERAL:
+            if number <= LARGEST_NUMERAL:
                 found[id(term)] = number
     return found
 

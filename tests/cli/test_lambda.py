@@ -1,5 +1,6 @@
 """``.lam`` and ``.json`` files wherever agent files are; the formats of ``lambdagent lambda``."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,35 @@ def test_a_value_that_is_two_things_has_no_pure_lambda(command: Command):
     done = command("lambda", "two.lam", "--desugar")
     assert (done.code, done.out) == (2, "")
     assert "error[P036]" in done.err
+
+
+@pytest.mark.parametrize(
+    ("text", "largest"),
+    [
+        ("Y[1000000000] (λself n. self n) (λn. n)", "Y[1000000000]"),
+        ("guard[10000000] (λn. n) (λ_. true) (λn. n)", "guard[10000000]"),
+        ("par[1000000000]", "par[1000000000]"),
+        ("λ_. " + "(Y[30000] (λf n. f n) (λn. n)) (" * 4 + "1" + ")" * 4, "Y[30000]"),
+        ("big = Y[60000] (λf n. f n) (λn. n); λx. big (big x)", "Y[60000]"),
+        ("λ_. ⟨succ 60000, succ 60001⟩", "60001"),
+    ],
+)
+def test_a_program_with_too_large_bounds_has_no_pure_lambda(command: Command, text, largest):
+    command.write("large.lam", text)
+    command.write("large.json", command("lambda", "large.lam", "--format", "json").out)
+    for file in ("large.lam", "large.json"):
+        done = command("lambda", file, "--desugar")
+        assert (done.code, done.out) == (2, "")
+        assert "error[P046]: the pure λ form is too large" in done.err
+        assert f"more than 100,000, and the largest is `{largest}`" in done.err
+
+
+def test_an_agent_with_too_many_steps_has_no_pure_lambda(command: Command):
+    agent = (EXAMPLES / "react.yml").read_text(encoding="utf-8")
+    command.write("steps.yml", re.sub("maxSteps: .*", "maxSteps: 20000000", agent))
+    done = command("lambda", "steps.yml", "--desugar")
+    assert (done.code, done.out) == (2, "")
+    assert "the largest is `Y[20000000]`" in done.err
 
 
 def test_a_desugared_program_has_every_format(command: Command):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lambdagent.api.compiling import Compiled
 from lambdagent.api.running import run
-from lambdagent.desugar.pure import desugar_pure
+from lambdagent.desugar.pure import TooLargeError, desugar_pure
 from lambdagent.desugar.typing import NoTypeError
 from lambdagent.errors import EffectError
 from lambdagent.frontend.lambda_sites import lambda_program
@@ -295,6 +295,43 @@ def test_a_number_too_large_to_count_with_is_refused():
     assert desugar_pure(program_of(f"λ_. [1, {LARGEST_NUMERAL + 1}]"))
     with pytest.raises(NoTypeError, match="numerals end at 100,000"):
         desugar_pure(program_of(f"λ_. succ {LARGEST_NUMERAL + 1}"))
+    many = "0x" + "f" * 4000  # more digits than Python writes
+    with pytest.raises(NoTypeError, match="it counts with 0xfff"):
+        desugar_pure(program_of(f"λ_. succ {many}"))
+    with pytest.raises(TooLargeError, match=r"^guard\[0xfff"):
+        desugar_pure(program_of(f"λ_. guard[{many}]"))
+
+
+@pytest.mark.parametrize(
+    ("text", "fits"),
+    [
+        (f"λx. Y[{LARGEST_NUMERAL}] (λf. f) (λn. n) x", True),
+        (f"λx. Y[{LARGEST_NUMERAL + 1}] (λf. f) (λn. n) x", False),
+        (f"λ_. succ (Y[{LARGEST_NUMERAL - 9}] (λf. f) (λn. n) 9)", True),
+        (f"λ_. succ (Y[{LARGEST_NUMERAL - 9}] (λf. f) (λn. n) 10)", False),
+    ],
+)
+def test_all_numerals_together_have_a_limit(text, fits):
+    if fits:
+        desugar_pure(program_of(text))
+    else:
+        with pytest.raises(TooLargeError):
+            desugar_pure(program_of(text))
+
+
+def test_a_shared_term_counts_each_time():
+    term: Term = spine(Prim("fix", (2,)), church.IDENTITY, church.IDENTITY, Lit("text"))
+    for _ in range(100):
+        term = App(Prim("fst"), spine(Prim("pair"), term, term))
+    with pytest.raises(TooLargeError, match=r"^Y\[2\]$"):
+        desugar_pure(Program(Lam(term), {}))
+
+
+def test_small_numbers_that_nothing_counts_with_are_atoms_where_they_are_many():
+    many = ", ".join(["1000"] * 101)
+    pure = desugar_pure(program_of(f"λ_. [{many}]"))
+    assert size(pure.term) < 1000
+    assert project(observe_fast(pure, "", content(0)).value) == (1000,) * 101
 
 
 # --- the border alone ----------------------------------------------------------------------------
