@@ -52,7 +52,7 @@ class RowTable:
         """Start an empty table."""
         self.rows: list[Data] = []
         self._names = names
-        self._number_of_row: dict[tuple[object, ...], int] = {}
+        self._number_of_row: dict[object, int] = {}
         self._number_of_node: dict[int, int] = {}
         self._kept: list[Term] = []
 
@@ -87,8 +87,10 @@ class RowTable:
                 return ("p", name, params)
 
 
-def typed(value: object) -> tuple[object, ...]:
+def typed(value: object) -> object:
     """Return a key under which 1, 1.0 and True, 0.0 and -0.0, or objects in other order differ."""
+    if type(value) is int or type(value) is str:
+        return value
     if isinstance(value, tuple):
         return (tuple, *map(typed, value))
     if isinstance(value, Record):

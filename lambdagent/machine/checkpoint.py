@@ -9,12 +9,18 @@ read against the program that wrote them.
     (tag, …)                         a compound value or a frame; the items are as `SHAPES` says:
                                      values, environments and continuations by row, code by node id
 
+States are written one after another as deltas ``(rows, threads, gone, counters, transitions)``:
+the rows, threads and cells that the states before did not have, and the threads that are no more.
+The first delta is a whole state.
+
+    thread = (path, clock, ((cell, row), …), state)
+
 Source: semantics.md §5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import attrs
@@ -34,8 +40,11 @@ from lambdagent.machine.state import (
     Fail,
     Halt,
     Join,
+    Kind,
     Machine,
+    Path,
     Return,
+    Store,
     Suspend,
     Thread,
     ThreadState,
@@ -49,28 +58,59 @@ class MalformedStateError(ValueError):
     """Rows that are no state of this program."""
 
 
+@attrs.frozen(eq=False)
+class StateEncoder:
+    """Writes the states of one run as deltas; `StateDecoder` reads them.
+
+    The cost of a delta is linear in what is new, and in the number of threads and cells, which
+    are looked at. All that was written is kept alive.
+    """
+
+    _table: _Encoder = attrs.field(factory=lambda: _Encoder())  # noqa: PLW0108 - defined below
+    _threads: dict[Path, Thread] = attrs.field(factory=dict)
+
+    def delta(self, machine: Machine) -> tuple[Data, ...]:
+        """Return what is new in `machine`."""
+        begin = len(self._table.rows)
+        threads = machine.threads
+        before = dict(self._threads)
+        self._threads.clear()
+        self._threads.update(threads)
+        rows = tuple(
+            self._thread_row(threads[path], before.get(path))
+            for path in sorted(threads)
+            if threads[path] is not before.get(path)
+        )
+        gone = tuple(sorted(before.keys() - threads.keys()))
+        new = tuple(self._table.rows[begin:])
+        return (new, rows, gone, machine.counters, machine.transitions)
+
+    def _thread_row(self, thread: Thread, before: Thread | None) -> Data:
+        table, known = self._table, {} if before is None else before.store
+        cells = tuple(
+            (name, table.add(thread.store[name], "value"))
+            for name in sorted(thread.store)
+            if name not in known or known[name] is not thread.store[name]
+        )
+        return (thread.path, thread.clock, cells, _state_row(table, thread.state))
+
+
 def encode_machine(linked: Linked, machine: Machine) -> Record:
-    """Return `machine` as data; `decode_machine` is the inverse."""
-    table = _Encoder()
-    threads = [_thread_row(table, machine.threads[path]) for path in sorted(machine.threads)]
+    """Return one state as data that says what it is; `decode_machine` is the inverse."""
+    rows, threads, _, counters, transitions = StateEncoder().delta(machine)
     return Record(
         format=FORMAT,
         program=linked.digest,
-        rows=tuple(table.rows),
-        threads=tuple(threads),
-        counters=machine.counters,
-        transitions=machine.transitions,
+        rows=rows,
+        threads=threads,
+        counters=counters,
+        transitions=transitions,
     )
 
 
 def digest_machine(linked: Linked, machine: Machine) -> str:
     """Return a hash of a state: equal for states that were reached in the same way."""
     return digest_rows(encode_machine(linked, machine))
-
-
-def _thread_row(table: _Encoder, thread: Thread) -> Data:
-    cells = tuple((name, table.add(thread.store[name], "value")) for name in sorted(thread.store))
-    return (thread.path, thread.clock, cells, _state_row(table, thread.state))
 
 
 def _state_row(table: _Encoder, state: ThreadState) -> Data:
@@ -185,29 +225,78 @@ def decode_machine(linked: Linked, data: Data) -> Machine:
     Raises:
         MalformedStateError: The data is no state, or a state of another program.
     """
+    row: Any = data
     try:
-        return _decode(linked, data)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        what = f"no state of this program: {error}"
+        check_origin(linked, row["format"], row["program"])
+        delta = (row["rows"], row["threads"], (), row["counters"], row["transitions"])
+    except (KeyError, TypeError) as error:
+        what = f"no state: {error}"
         raise MalformedStateError(what) from error
+    return StateDecoder(linked).state(delta)
 
 
-def _decode(linked: Linked, data: Any) -> Machine:
-    if data["format"] != FORMAT:
-        what = f"format {data['format']!r} is not {FORMAT}"
-        raise ValueError(what)
-    if data["program"] != linked.digest:
+def check_origin(linked: Linked, form: Data, program: Data) -> None:
+    """Do nothing if states of format `form` that `program` wrote can be read.
+
+    Raises:
+        MalformedStateError: They are of another version, or of another program.
+    """
+    if form != FORMAT:
+        what = f"format {form!r} is not {FORMAT}"
+        raise MalformedStateError(what)
+    if program != linked.digest:
         what = "it belongs to another program"
-        raise ValueError(what)
-    table = _Decoder(linked)
-    for row in data["rows"]:
-        table.add(row)
-    threads = [_thread(table, row) for row in data["threads"]]
-    return Machine(
-        {thread.path: thread for thread in threads},
-        tuple(map(int, data["counters"])),
-        int(data["transitions"]),
+        raise MalformedStateError(what)
+
+
+@attrs.frozen(eq=False)
+class StateDecoder:
+    """Reads the deltas that one `StateEncoder` wrote, in order.
+
+    Attributes:
+        linked: The program that ran.
+    """
+
+    linked: Linked
+    _threads: dict[Path, Thread] = attrs.field(factory=dict)
+    _table: _Decoder = attrs.field(
+        default=attrs.Factory(lambda self: _Decoder(self.linked), takes_self=True)
     )
+
+    def state(self, delta: Data) -> Machine:
+        """Return the state after `delta`.
+
+        Raises:
+            MalformedStateError: The data is no delta, or one of another program.
+        """
+        try:
+            return self._state(delta)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            what = f"no state of this program: {error}"
+            raise MalformedStateError(what) from error
+
+    def _state(self, delta: Any) -> Machine:
+        rows, threads, gone, counters, transitions = delta
+        for row in rows:
+            self._table.add(row)
+        for path in gone:
+            del self._threads[tuple(path)]
+        for row in threads:
+            thread = self._thread(row)
+            self._threads[thread.path] = thread
+        if () not in self._threads or len(counters) != len(Kind):
+            what = "the root or a counter is missing"
+            raise ValueError(what)
+        return Machine(dict(self._threads), tuple(map(int, counters)), int(transitions))
+
+    def _thread(self, row: Sequence[Any]) -> Thread:
+        path, clock, cells, state = row
+        before = self._threads.get(tuple(path))
+        store: Store = {
+            **(before.store if before else {}),
+            **{name: self._table.pick(number, "value") for name, number in cells},
+        }
+        return Thread(tuple(path), int(clock), store, _state(self._table, state))
 
 
 @attrs.frozen(eq=False)
@@ -273,12 +362,6 @@ class _Decoder:
         return self.pick(value, sort)
 
 
-def _thread(table: _Decoder, row: Sequence[Any]) -> Thread:
-    path, clock, cells, state = row
-    store: Mapping[str, Any] = {name: table.pick(number, "value") for name, number in cells}
-    return Thread(tuple(path), clock, store, _state(table, state))
-
-
 def _state(table: _Decoder, row: Sequence[Any]) -> ThreadState:
     match row:
         case ("eval", node, env, kont):
@@ -291,7 +374,7 @@ def _state(table: _Decoder, row: Sequence[Any]) -> ThreadState:
             return Join(form, clock, count, pending, table.pick(kont, "kont"))
         case ("halt", value):
             return Halt(table.pick(value, "value"))
-        case ("fail", error):
+        case ("fail", Record() as error):
             return Fail(error)
     what = f"unknown thread state {row!r:.40}"
     raise ValueError(what)
