@@ -3,7 +3,7 @@ PYTHON ?= python
 DOCS = $(wildcard README.md docs/*.md)
 CORE = lambdagent/ir/*,lambdagent/desugar/*,lambdagent/machine/*,lambdagent/trace/*
 
-.PHONY: check test format laws mutate bench
+.PHONY: check test format laws mutate chaos bench
 
 # What CI runs; stops at the first failure.
 check:
@@ -35,6 +35,11 @@ laws:
 # Which mutants of the machine's rules survive the laws: `make mutate FILES=… SAMPLE=60`.
 mutate:
 	$(PYTHON) -m tests.mutation $(FILES) $(if $(SAMPLE),--sample $(SAMPLE))
+
+# Runs on disk, whose processes are killed: KILLS times.
+KILLS ?= 10000
+chaos:
+	$(PYTHON) -m tests.chaos.chaos $(KILLS)
 
 bench:
 	$(PYTHON) -m bench

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from bench import chain, compiling, machine, react, startup
+from bench import chain, compiling, durable, machine, react, startup
 from bench.timing import Row, table
 
 BENCHES: dict[str, tuple[str, Callable[[], list[Row]]]] = {
@@ -13,6 +13,7 @@ BENCHES: dict[str, tuple[str, Callable[[], list[Row]]]] = {
     "compile": ("compilation", compiling.rows),
     "react": ("one ReAct step", react.rows),
     "chain": ("one stage of a chain", chain.rows),
+    "durable": ("one durable step", durable.rows),
     "concurrent": ("many runs at a time", chain.concurrent_rows),
     "startup": ("start-up", startup.rows),
 }

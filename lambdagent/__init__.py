@@ -10,11 +10,13 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "api.compiling": ("build_agent", "compile_term", "from_config", "load_config", "load_program"),
+    "api.kept": ("Run",),
     "api.running": ("Result", "Session", "arun", "call", "run"),
     "effects.handlers": ("MemoryStore",),
     "effects.llm.scripted": ("Scripted",),
     "errors": (
         "BudgetError",
+        "CheckpointError",
         "CompileError",
         "ConfigError",
         "EffectError",

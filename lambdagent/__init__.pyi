@@ -3,6 +3,7 @@ from lambdagent.api.compiling import compile_term as compile_term
 from lambdagent.api.compiling import from_config as from_config
 from lambdagent.api.compiling import load_config as load_config
 from lambdagent.api.compiling import load_program as load_program
+from lambdagent.api.kept import Run as Run
 from lambdagent.api.running import Result as Result
 from lambdagent.api.running import Session as Session
 from lambdagent.api.running import arun as arun
@@ -11,6 +12,7 @@ from lambdagent.api.running import run as run
 from lambdagent.effects.handlers import MemoryStore as MemoryStore
 from lambdagent.effects.llm.scripted import Scripted as Scripted
 from lambdagent.errors import BudgetError as BudgetError
+from lambdagent.errors import CheckpointError as CheckpointError
 from lambdagent.errors import CompileError as CompileError
 from lambdagent.errors import ConfigError as ConfigError
 from lambdagent.errors import EffectError as EffectError

@@ -13,6 +13,8 @@
     │   ├── GuardError                       no answer passed the guard
     │   ├── RouteError                       no route fits and there is no default
     │   └── BudgetError                      out of rounds, transitions or time
+    ├── CheckpointError             exit 1   a kept run cannot be read, written or gone on with
+    │   └── DivergenceError                  it asks something else than it did before
     └── StuckError                  exit 70  no rule applies: a fault of ours
 
 Every error carries `Diagnostic`s; their texts stand in `messages`.
@@ -61,7 +63,8 @@ def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
     ``field``, ``expected`` and ``actual`` are also kept as attributes.
     """
     text = MESSAGES[code]
-    words = {name: shown(value) for name, value in values.items()}
+    # The end of a path says which file it is.
+    words = {n: value if n == "path" else shown(value) for n, value in values.items()}
     return Diagnostic(
         code,
         text.what.format_map(words),
@@ -189,6 +192,14 @@ class RouteError(RunError):
 
 class BudgetError(RunError):
     """Out of rounds, transitions or time."""
+
+
+class CheckpointError(LambdagentError):
+    """A kept run cannot be read or written, or does not fit the program."""
+
+
+class DivergenceError(CheckpointError):
+    """A program asks something else than the journal of its run says."""
 
 
 class StuckError(LambdagentError):

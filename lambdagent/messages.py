@@ -305,6 +305,68 @@ MESSAGES: dict[str, Text] = {
         "no thread can be started to wait for an answer: {reason}",
         fix="raise the limit of processes (`ulimit -u`), or end other programs",
     ),
+    "K001": Text(
+        "`{path}` is corrupt at byte {offset}: {reason}",
+        why="what it says cannot be trusted, and to guess could call something twice",
+        fix="put back a copy of the file; where it is `states`, remove it: the journal is enough",
+    ),
+    "K002": Text("there is no run in `{path}`", fix="`lambdagent checkpoints DIR` lists the runs"),
+    "K003": Text(
+        "the run `{run}` is under way in another process",
+        why="two that go on with it would call everything twice",
+        fix="wait for it, or end it",
+    ),
+    "K004": Text(
+        "`{path}` is of format {found}, and this version reads {known}",
+        fix="use the version that wrote it",
+    ),
+    "K005": Text(
+        "the program is not the one that the run began with: {difference}",
+        why="what was answered belongs to other questions",
+        fix="resume it as it was, or start a new run; `--force` takes the change where nothing"
+        " that is changed was called yet",
+    ),
+    "K006": Text(
+        "the run asks `{site}` something else at {key} than its journal says",
+        why="the same program, input and answers always ask the same",
+        fix="start a new run; and please report this",
+    ),
+    "K007": Text(
+        "nobody knows whether the call of `{site}` at {key} was carried out",
+        why="it went out, its answer did not come, and to call it twice may do harm",
+        fix="`--in-doubt retry` calls it again; `--answer {key}=TEXT` says what came of it",
+    ),
+    "K008": Text(
+        "`{path}` cannot be written: {reason}", fix="nothing is lost; mend that and resume"
+    ),
+    "K009": Text("`{path}` cannot be read: {reason}"),
+    "K010": Text(
+        "`{path}` holds {count} runs that could go on: {runs}",
+        fix="name one of them",
+    ),
+    "K011": Text(
+        "the run made no call at {key}",
+        why="its calls are: {known}",
+        fix="name one of them; `lambdagent checkpoints DIR --show RUN` lists them",
+    ),
+    "K012": Text(
+        "the change cannot be forced: {called} was called already",
+        why="its answers belong to what it was: {difference}",
+        fix="resume the run as it was, or `--at` a step before that call",
+    ),
+    "K013": Text(
+        "the address of the model of {sites} holds a password, which is not kept on disk",
+        fix="give the agent file again: `lambdagent run FILE --resume RUN`",
+    ),
+    "K014": Text(
+        "the program holds the value of {variable}, and would be kept on disk with it",
+        fix="take it out of the prompt, the tool or `--env`; tools can read a file that has it",
+    ),
+    "K015": Text(
+        "a run that is as this one until {key} but for what is changed does not get there",
+        why="with that change it asks other things before: {reason}",
+        fix="begin it at the first step that is changed",
+    ),
     "M001": Text(
         "no rule applies to {message}",
         why="a lowered program never gets here: this is a fault of lambdagent",
@@ -327,5 +389,28 @@ MESSAGES: dict[str, Text] = {
     "U007": Text(
         "`{path}` is an agent file, and `reduce` takes a λ term or a `.lam` file",
         fix="write a term, as in `lambdagent reduce '(λx. x) 1'`",
+    ),
+    "U008": Text(
+        "a run that goes on takes no {options}",
+        why="it has its own from when it began",
+        fix="leave it out, or begin a new run",
+    ),
+    "U009": Text(
+        "the run needs a file", fix="`lambdagent run agent.yml INPUT`, or `--resume RUN`"
+    ),
+    "U010": Text(
+        "`{text}` names no step of the run",
+        why="its steps are {steps}; a call can be named by its key too, as in `@3`",
+        fix="`lambdagent checkpoints DIR --show RUN` lists them",
+    ),
+    "U011": Text("`{option}` belongs to `--resume`", fix="name the run that goes on"),
+    "U013": Text(
+        "step {place} is not in doubt",
+        why="what a run was answered does not change while it goes on",
+        fix="begin a new run from there with `--at {place}`",
+    ),
+    "U012": Text(
+        "`{path}` is nothing that can be edited",
+        why="a fork may change its `input`, or the answer of a step, as in `3` or `3:text`",
     ),
 }

@@ -35,7 +35,7 @@ from lambdagent.ir import agent_text, core_outline, outline, python_source, regi
 from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.latex import latex
-from lambdagent.ir.program import Program
+from lambdagent.ir.program import Checkpoints, Program
 from lambdagent.ir.program_text import print_brief, print_program, program_json
 from lambdagent.ir.surface import Term, Tool
 from lambdagent.source import Source
@@ -46,8 +46,8 @@ MAX_FILE_BYTES = 32 << 20
 # Files that are core programs: λ text, and the tables that `lambda --format json` writes.
 CORE_SUFFIXES = (".lam", ".json")
 
-# The engine that the file of a term asks for, by identity of the term: no part of its meaning.
-_ENGINES: dict[int, tuple[weakref.ref[Term], str]] = {}
+# What the file of a term asks of its runs, by identity of the term: no part of its meaning.
+_ASKED: dict[int, tuple[weakref.ref[Term], dict[str, Any]]] = {}
 
 _ENVIRONMENT = {
     "model": ("LAMBDAGENT_MODEL", str, "a model name"),
@@ -272,13 +272,20 @@ def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term
 
 
 def _built(config: Config, overrides: Overrides) -> Term:
-    """Return the term of `config`, and remember which engine its file asks for."""
+    """Return the term of `config`, and remember what its file asks of its runs."""
     term = build_term(config, overrides)
-    runtime = config.data.get("runtime")
+    asked: dict[str, Any] = {}
+    runtime, checkpoint = config.data.get("runtime"), config.data.get("checkpoint")
     if runtime is not None and "engine" in runtime:
+        asked["engine"] = str(runtime["engine"])
+    if checkpoint is not None and checkpoint["enabled"]:
+        asked["checkpoints"] = Checkpoints(
+            checkpoint["directory"], checkpoint["autoSaveSteps"], checkpoint["maxCheckpoints"]
+        )
+    if asked:
         number = id(term)
-        gone = weakref.ref(term, lambda _: _ENGINES.pop(number))
-        _ENGINES[number] = (gone, str(runtime["engine"]))
+        gone = weakref.ref(term, lambda _: _ASKED.pop(number))
+        _ASKED[number] = (gone, asked)
     return term
 
 
@@ -297,9 +304,12 @@ def make_overrides(
     memory_store: Any = None,
     providers: Mapping[str, object] | None = None,
     tool_timeout_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
     **settings: Any,
 ) -> Overrides:
     """Return what the caller and the environment decide instead of the file; see `from_config`.
+
+    `environment` is `os.environ` by default.
 
     Raises:
         SchemaError: An environment variable holds no value of its type, or an object is not what
@@ -313,8 +323,9 @@ def make_overrides(
     ]
     if problems:
         raise SchemaError(problems)
+    environment = os.environ if environment is None else environment
     for name, (variable, kind, expected) in _ENVIRONMENT.items():
-        if settings.get(name) is None and (text := os.environ.get(variable, "").strip()):
+        if settings.get(name) is None and (text := environment.get(variable, "").strip()):
             settings[name] = _converted(variable, kind, expected, text)
     is_dict = isinstance(memory_store, Mapping)
     return Overrides(
@@ -391,5 +402,5 @@ def compile_term(term: Term, name: str = "agent") -> Program:
         ExpressionError: An expression in a term that was built in Python is not valid.
     """
     program = desugar(term, parse_expression, name)
-    asked = _ENGINES.get(id(term))
-    return program if asked is None else attrs.evolve(program, engine=asked[1])
+    asked = _ASKED.get(id(term))
+    return program if asked is None else attrs.evolve(program, **asked[1])

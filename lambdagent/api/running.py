@@ -34,11 +34,14 @@ from lambdagent.errors import (
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import Count
 from lambdagent.ir.data import Data, Record, freeze, thaw
+from lambdagent.ir.exchange import Exchange
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
 from lambdagent.machine.engines import DEFAULT, ENGINES, EngineName, choose
 from lambdagent.machine.link import Linked, link
-from lambdagent.machine.state import PAIR, TAGGED, Fail, Halt, Kind, Store, Value
+from lambdagent.machine.state import PAIR, TAGGED, Fail, Halt, Kind, Machine, Store, Value
+from lambdagent.machine.state import Path as Key
+from lambdagent.machine.step import start
 from lambdagent.machine.text import cut, text_of_data
 from lambdagent.machine.values import fold, leaf_data, project
 from lambdagent.trace.macro import TraceRecord, macro_trace, total_tokens, watcher
@@ -63,6 +66,7 @@ class Result:
     engine_reason: str
     elapsed_s: float
     _execution: Execution = attrs.field(repr=False)
+    _history: Callable[[], Execution] = attrs.field(repr=False)
 
     @property
     def text(self) -> str:
@@ -77,7 +81,7 @@ class Result:
     @property
     def trace(self) -> tuple[TraceRecord, ...]:
         """One record for each model call, tool call, route and terminate."""
-        return trace_of(self._execution)
+        return trace_of(self._history())
 
     @property
     def counters(self) -> dict[str, int]:
@@ -99,6 +103,23 @@ class Result:
     def store(self) -> Store:
         """Conversations and memories after the run."""
         return self._execution.machine.root.store
+
+
+def write_record(path: Path, exchanges: Mapping[Key, Exchange]) -> None:
+    """Write what models said, in canonical order, for the provider ``scripted`` to play back.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    said = [exchanges[key] for key in sorted(exchanges) if not exchanges[key].failed]
+    write_recording(
+        path,
+        [
+            (str(each.site.static["agent"]), Reply.from_data(each.answer))
+            for each in said
+            if each.site.kind == "llm"
+        ],
+    )
 
 
 def trace_of(execution: Execution) -> tuple[TraceRecord, ...]:
@@ -139,9 +160,9 @@ class Session:
         self.store: Store = {}
         environment = os.environ if environment is None else environment
         self._engine = _wanted_engine(engine, environment, self.program)
-        self._linked: Linked = link(self.program)
+        self.linked: Linked = link(self.program)
         self._newest: Execution | None = None
-        self._handlers = Handlers(
+        self.handlers = Handlers(
             self.program.sites,
             environment,
             base_dir=base_dir,
@@ -167,13 +188,7 @@ class Session:
         Raises:
             RunError: The run failed; its `trace` says how far it came.
         """
-        execution = self._execution(value, transition_limit, watch)
-        began = time.monotonic()
-        try:
-            drive(execution, self._handlers, timeout_s)
-        except RunError as error:
-            raise _with_trace(error, execution) from error.__cause__
-        return self._result(execution, time.monotonic() - began)
+        return self.drive(self._execution(value, transition_limit, watch), timeout_s)
 
     async def arun(
         self,
@@ -186,12 +201,53 @@ class Session:
         """Run the agent on `value` on the running event loop; see `run`."""
         needs_states = "direct style would hold up the event loop"
         execution = self._execution(value, transition_limit, watch, needs_states)
+        return await self.adrive(execution, timeout_s)
+
+    def drive(
+        self,
+        execution: Execution,
+        timeout_s: float | None,
+        history: Callable[[], Execution] | None = None,
+    ) -> Result:
+        """Move a run of this session's program to its end.
+
+        Args:
+            execution: The run.
+            timeout_s: Longest time, in seconds.
+            history: Returns the run from its start, where `execution` began later.
+
+        Raises:
+            RunError: The run failed; its `trace` says how far it came.
+        """
+        history = history or (lambda: execution)
         began = time.monotonic()
         try:
-            await adrive(execution, self._handlers, timeout_s)
+            drive(execution, self.handlers, timeout_s)
         except RunError as error:
-            raise _with_trace(error, execution) from error.__cause__
-        return self._result(execution, time.monotonic() - began)
+            raise _with_trace(error, history()) from error.__cause__
+        return self._result(execution, history, time.monotonic() - began)
+
+    async def adrive(
+        self,
+        execution: Execution,
+        timeout_s: float | None,
+        history: Callable[[], Execution] | None = None,
+    ) -> Result:
+        """Move a run to its end on the running event loop; see `drive`."""
+        history = history or (lambda: execution)
+        began = time.monotonic()
+        try:
+            await adrive(execution, self.handlers, timeout_s)
+        except RunError as error:
+            raise _with_trace(error, history()) from error.__cause__
+        return self._result(execution, history, time.monotonic() - began)
+
+    def start(self, value: object, store: Store | None = None) -> Machine:
+        """Return the state in which the program is about to run on `value`.
+
+        Secrets of the environment are taken out of it.
+        """
+        return start(self.linked, self.handlers.redaction.data(freeze(value)), store)
 
     def record(self, path: Path) -> None:
         """Write what models said in the newest run, for the provider ``scripted`` to play back.
@@ -201,20 +257,11 @@ class Session:
         Raises:
             OSError: The file cannot be written.
         """
-        exchanges = {} if self._newest is None else self._newest.exchanges
-        said = [exchanges[key] for key in sorted(exchanges) if not exchanges[key].failed]
-        write_recording(
-            path,
-            [
-                (str(each.site.static["agent"]), Reply.from_data(each.answer))
-                for each in said
-                if each.site.kind == "llm"
-            ],
-        )
+        write_record(path, {} if self._newest is None else self._newest.exchanges)
 
     def close(self) -> None:
         """Give back connections."""
-        self._handlers.close()
+        self.handlers.close()
 
     def __enter__(self) -> Session:
         """Return the session; leaving it closes it."""
@@ -233,14 +280,13 @@ class Session:
         if transition_limit is not None:
             needs_states = "only cek counts transitions, which are limited"
         self._newest = Execution(
-            self._linked,
-            freeze(value),
-            store=self.store,
+            self.linked,
+            self.start(value, self.store),
             transition_limit=transition_limit,
             watch=None if watch is None else watcher(watch),
             choice=choose(
                 self._engine,
-                self._linked,
+                self.linked,
                 bound=lambda: self._most_model_calls,
                 needs_states=needs_states,
             ),
@@ -251,13 +297,15 @@ class Session:
     def _most_model_calls(self) -> Count:
         return bounds(self.program).model_calls.most
 
-    def _result(self, execution: Execution, elapsed_s: float) -> Result:
+    def _result(
+        self, execution: Execution, history: Callable[[], Execution], elapsed_s: float
+    ) -> Result:
         state = execution.machine.root.state
         self.store = execution.machine.root.store
         if isinstance(state, Fail):
-            raise _with_trace(error_of(state.error), execution)
-        value = cast(Halt, state).value
-        return Result(to_python(value), *execution.choice, elapsed_s, execution)
+            raise _with_trace(error_of(state.error), history())
+        value = to_python(cast(Halt, state).value)
+        return Result(value, *execution.choice, elapsed_s, execution, history)
 
 
 def _wanted_engine(

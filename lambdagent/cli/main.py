@@ -30,6 +30,7 @@ COMMANDS = {
     "compile": ("compile", "compile an agent and print its structure, without running it"),
     "lambda": ("lambda_", "print an agent as a lambda expression"),
     "reduce": ("reduce", "reduce a pure term step by step"),
+    "checkpoints": ("checkpoints", "list the runs that are kept in a directory"),
     "version": ("version", "print the version"),
 }
 
@@ -148,7 +149,8 @@ def _top(argv: list[str], out: Output) -> int:
     if argv and argv[0] in {"--version", "-V"}:
         return _dispatch(["version"], out)
     if not argv or argv[0] in {"--help", "-h", "help"}:
-        lines = [f"  {name:<9} {text}" for name, (_, text) in COMMANDS.items()]
+        width = max(map(len, COMMANDS))
+        lines = [f"  {name:<{width}}  {text}" for name, (_, text) in COMMANDS.items()]
         usage = "usage: lambdagent COMMAND [OPTIONS] …\n\ncommands:\n" + "\n".join(lines)
         out.answer(f"{usage}\n\n`lambdagent COMMAND --help` tells more about a command.")
         return 0

@@ -13,17 +13,18 @@ Does no I/O and reads no clock: a driver tells it the time. Both drivers share i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Protocol
 
 from lambdagent.effects.handlers import Request
+from lambdagent.effects.journal import Recorded
 from lambdagent.errors import BudgetError, finding
-from lambdagent.ir.core import Unit
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Exchange
 from lambdagent.machine.engines import Choice, handed_over
 from lambdagent.machine.link import Linked
 from lambdagent.machine.recursive import HandOver, Recursive
-from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Store, Value
-from lambdagent.machine.step import requests, resume, run, runnable, start
+from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Value
+from lambdagent.machine.step import requests, resume, run, runnable
 
 Watch = Callable[[Event, Mapping[Path, Exchange]], None]
 
@@ -32,6 +33,37 @@ _STEPPING = Choice("cek", "asked for")
 
 # Transitions between two looks at the clock.
 SLICE = 200_000
+
+
+class Keeping(Protocol):
+    """Keeps what happens on disk, and knows what happened in other processes; see `keeper`."""
+
+    begun_s: float
+
+    @property
+    def slice(self) -> int | None:
+        """Most transitions between two calls of `moved`, None for any number."""
+        ...
+
+    def answer_to(self, request: Request) -> Recorded | None:
+        """Return the answer that came to `request` before, if one did."""
+        ...
+
+    def intent(self, request: Request, at_s: float) -> str | None:
+        """Keep that `request` is about to go out; return its idempotency key."""
+        ...
+
+    def result(self, key: Path, answer: Data | Failure, at_s: float, took_s: float) -> None:
+        """Keep what came of a request."""
+        ...
+
+    def commit(self) -> None:
+        """Wait until all of it is on the disk."""
+        ...
+
+    def moved(self, machine: Machine) -> None:
+        """Save `machine` if it is time to."""
+        ...
 
 
 class Execution:
@@ -47,16 +79,26 @@ class Execution:
     def __init__(
         self,
         linked: Linked,
-        value: Data | Unit,
+        machine: Machine,
         *,
-        store: Store | None = None,
         transition_limit: int | None = None,
         watch: Watch | None = None,
         choice: Choice = _STEPPING,
+        keeper: Keeping | None = None,
     ) -> None:
-        """Be about to apply the program to `value`; `watch` sees each macro event at once."""
+        """Be about to go on from `machine`.
+
+        Args:
+            linked: The program.
+            machine: Its first state, or one that was kept.
+            transition_limit: Most transitions, those before `machine` included.
+            watch: Sees each macro event at once.
+            choice: The engine; direct style wants the first state.
+            keeper: Keeps what happens on disk, and knows what happened in other processes.
+        """
         self.linked = linked
-        self.machine: Machine = start(linked, value, store)
+        self.machine = machine
+        self._keeper = keeper
         self.events: list[Event] = []
         self.exchanges: dict[Path, Exchange] = {}
         self._limit = transition_limit
@@ -134,6 +176,11 @@ class Execution:
         return type(self.machine.root.state) in _ENDED
 
     @property
+    def pending(self) -> list[Request]:
+        """What is asked and not answered."""
+        return [request for request, _ in self._asked.values()]
+
+    @property
     def can_move(self) -> bool:
         """Whether some thread can move without an answer."""
         return bool(runnable(self.machine))
@@ -148,6 +195,8 @@ class Execution:
             budget = min(budget, self._limit - self.machine.transitions)
             if budget <= 0 and self.can_move:
                 raise BudgetError(finding("R005", limit=self._limit))
+        if self._keeper is not None:
+            budget = min(budget, self._keeper.slice or budget)
         seen = len(self.events)
         self.machine = run(self.linked, self.machine, budget=budget, events=self.events)
         if self._watch is not None:
@@ -155,6 +204,8 @@ class Execution:
                 self._watch(event, self.exchanges)
         if self._answers:
             self._replay()
+        if self._keeper is not None:
+            self._keeper.moved(self.machine)
 
     def _replay(self) -> None:
         for key, _ in requests(self.machine):
@@ -163,18 +214,55 @@ class Execution:
                 self.machine = resume(self.linked, self.machine, key, answer)
 
     def new_requests(self, now_s: float) -> list[Request]:
-        """Return what is asked and was not returned before, lowest key first."""
+        """Return what is asked and was not returned before, lowest key first.
+
+        What was answered in an earlier process is answered again at once, and not returned.
+
+        Raises:
+            CheckpointError: The run asks something else than it did before.
+        """
         fresh = []
         for key, asked in requests(self.machine):
             if key not in self._asked:
                 request = Request(key, self.linked.sites[asked.site].site, asked.argument)
-                self._asked[key] = (request, now_s)
-                fresh.append(request)
+                if not self._recall(request):
+                    self._asked[key] = (request, now_s)
+                    fresh.append(request)
+        if self._keeper is not None:
+            for request in fresh:
+                request.idempotency_key = self._keeper.intent(request, now_s)
         return fresh
+
+    def _recall(self, request: Request) -> bool:
+        """Answer `request` as in an earlier process, if it was; return whether it was."""
+        recorded = None if self._keeper is None else self._keeper.answer_to(request)
+        if recorded is None:
+            return False
+        self._note(request, *recorded)
+        self.machine = resume(self.linked, self.machine, request.key, recorded.answer)
+        return True
+
+    def commit(self) -> None:
+        """Wait until what is known is on the disk, before anything leaves because of it."""
+        if self._keeper is not None:
+            self._keeper.commit()
 
     def complete(self, request: Request, answer: Data | Failure, now_s: float) -> None:
         """Give the machine the answer to `request`."""
         _, started_s = self._asked.pop(request.key)
+        took_s = now_s - started_s
+        if self._keeper is not None:
+            self._keeper.result(request.key, answer, started_s, took_s)
+            started_s += self._keeper.begun_s
+        self._note(request, answer, started_s, took_s)
+        if self._direct is None:
+            self.machine = resume(self.linked, self.machine, request.key, answer)
+        else:
+            self._answers[request.key] = answer
+
+    def _note(
+        self, request: Request, answer: Data | Failure, started_s: float, took_s: float
+    ) -> None:
         failed = isinstance(answer, Failure)
         self.exchanges[request.key] = Exchange(
             request.key,
@@ -183,12 +271,8 @@ class Execution:
             answer.message if isinstance(answer, Failure) else answer,
             failed,
             started_s,
-            now_s - started_s,
+            took_s,
         )
-        if self._direct is None:
-            self.machine = resume(self.linked, self.machine, request.key, answer)
-        else:
-            self._answers[request.key] = answer
 
     def cancel(self) -> None:
         """Tell everybody who works on a request that nobody waits any more."""

@@ -24,6 +24,7 @@ from lambdagent.effects.protocol import (
     ToolInvocation,
     as_data,
 )
+from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.render import messages_of, model_of
 from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.python import PythonTool
@@ -48,12 +49,14 @@ class Request:
         key: Path of the thread and its clock.
         argument: A machine value.
         cancel: Said when nobody waits for the answer any more.
+        idempotency_key: Names this request among those of all kept runs, None in other runs.
     """
 
     key: Key
     site: Site
     argument: Value
     cancel: Cancellation = attrs.field(factory=Cancellation)
+    idempotency_key: str | None = None
 
 
 class Handler(Protocol):
@@ -97,6 +100,16 @@ class ModelHandler:
         except EffectError as error:
             return model_failure(error)
 
+    @property
+    def remembers(self) -> bool:
+        """Whether what the provider says depends on what it said before."""
+        return hasattr(self._provider, "recall")
+
+    def recall(self, request: Request) -> None:
+        """Tell the provider that `request` was answered in an earlier process."""
+        if self.remembers:
+            self._provider.recall(self._call(request))  # type: ignore[attr-defined]
+
     def _call(self, request: Request) -> ModelCall:
         site, argument = request.site, request.argument
         return ModelCall(
@@ -107,6 +120,7 @@ class ModelHandler:
             render_last=lambda: asked_text(site, argument),
             timeout_s=self._model.timeout_s,
             cancel=request.cancel,
+            idempotency_key=request.idempotency_key,
         )
 
 
@@ -233,8 +247,29 @@ class StoreHandler:
         return None
 
 
+class _Redacting:
+    """Answers as another handler does, without the secrets of the environment."""
+
+    def __init__(self, handler: Handler, redaction: Redaction) -> None:
+        """Look through what `handler` answers."""
+        self.instant = handler.instant
+        self._handler = handler
+        self._redaction = redaction
+
+    def answer(self, request: Request) -> Data | Failure:
+        """Return the answer."""
+        return self._redaction.answer(self._handler.answer(request))
+
+    async def aanswer(self, request: Request) -> Data | Failure:
+        """Return the answer."""
+        return self._redaction.answer(await self._handler.aanswer(request))
+
+
 class Handlers:
     """The handlers of one program, by site.
+
+    Attributes:
+        redaction: Takes the secrets of the environment out of what comes in.
 
     Raises:
         EffectError: On construction, if a site could not be answered: a key that is not set, a
@@ -259,12 +294,14 @@ class Handlers:
         """
         self._providers = Providers(environment, base_dir)
         self._clock = clock
+        self.redaction = Redaction(environment)
         self._by_site: dict[str, Handler] = {}
+        self._models: dict[str, ModelHandler] = {}
         problems: list[Diagnostic] = []
         for site in sites.values():
             if site.site_class == "oracle":
                 try:
-                    self._by_site[site.name] = self._make(site)
+                    self._by_site[site.name] = _Redacting(self._make(site), self.redaction)
                 except LambdagentError as error:
                     problems += [d for d in error.diagnostics if d not in problems]
         if problems:
@@ -273,6 +310,17 @@ class Handlers:
     def of(self, site: Site) -> Handler:
         """Return the handler of `site`."""
         return self._by_site[site.name]
+
+    @property
+    def remember(self) -> bool:
+        """Whether some provider wants to be told of all that was answered in earlier processes."""
+        return any(model.remembers for model in self._models.values())
+
+    def recall(self, request: Request) -> None:
+        """Tell who would answer `request` that it was answered in an earlier process."""
+        model = self._models.get(request.site.name)
+        if model is not None:
+            model.recall(request)
 
     @property
     def all_instant(self) -> bool:
@@ -286,14 +334,15 @@ class Handlers:
     def _make(self, site: Site) -> Handler:
         match site.kind:
             case "llm":
-                return self._model_handler(site)
+                model = self._models[site.name] = self._model_handler(site)
+                return model
             case "tool":
                 return ToolSiteHandler(_tool(site), _limit_s(site))
             case "now":
                 return InstantHandler(lambda _: self._clock())
         return StoreHandler(site, registry.lookup(site.binding or ""))
 
-    def _model_handler(self, site: Site) -> Handler:
+    def _model_handler(self, site: Site) -> ModelHandler:
         model = model_of(site.static)
         if model is None:
             raise EffectError(finding("E010", agent=site.static["agent"]))

@@ -362,7 +362,7 @@ class Courier(ABC):
         refused = known & negotiable  # another agent may have asked for what this one did not
         while True:
             try:
-                request = self.request(model, messages, refused)
+                request = _keyed(self.request(model, messages, refused), call.idempotency_key)
                 body = await self.send(client, request, call.timeout_s)
             except self.failures as error:
                 name = _refusal(error, negotiable - refused)
@@ -442,6 +442,14 @@ async def _end(closing: Coroutine[Any, Any, None]) -> None:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
     await closing
+
+
+def _keyed(request: dict[str, Any], key: str | None) -> dict[str, Any]:
+    """Return `request` with the header by which a service knows that it is the same call again."""
+    if key is None:
+        return request
+    headers = {**(request.get("extra_headers") or {}), "Idempotency-Key": key}
+    return {**request, "extra_headers": headers}
 
 
 def _refusal(error: Exception, negotiable: frozenset[str]) -> str | None:

@@ -191,6 +191,8 @@ class ModelCall:
             with the conversation.
         timeout_s: Longest wait for the reply, retries included.
         cancel: Says when nobody waits any more.
+        idempotency_key: The same for a call that is made again since its answer got lost, None
+            where the run is not kept.
     """
 
     site: str
@@ -200,6 +202,7 @@ class ModelCall:
     render_last: Callable[[], str] = attrs.field(repr=False)
     timeout_s: float
     cancel: Cancellation = attrs.field(factory=Cancellation, repr=False)
+    idempotency_key: str | None = None
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -22,6 +22,8 @@ Answer: TypeAlias = "Data | Failure"
 _GRACE_S = 1.0
 _SETTINGS = {"llm": "model.timeout", "tool": "react.toolTimeout"}
 _FOREVER = float("inf")
+# Kinds whose requests do not leave this process.
+_STAYS_HERE = {"now"}
 # How long an event loop is kept from its other tasks at a stretch, and transitions between two
 # looks at the clock for that: about half of it.
 _TURN_S = 0.005
@@ -129,7 +131,10 @@ def _move_once(
     execution.advance(budget)
     clock.check()
     instant = False
-    for request in execution.new_requests(clock.now()):
+    fresh = execution.new_requests(clock.now())
+    if any(request.site.kind not in _STAYS_HERE for request in fresh):
+        execution.commit()
+    for request in fresh:
         handler = handlers.of(request.site)
         if handler.instant:
             execution.complete(request, handler.answer(request), clock.now())
@@ -152,9 +157,20 @@ def settle(
 
     Returns:
         The flights that nobody waits for any more.
+
+    Raises:
+        BaseException: What a handler raised; the answers that came are not lost by it.
     """
+    raised: BaseException | None = None
     for flight, result in done:
-        execution.complete(flight.request, result(), clock.now())
+        try:
+            answer = result()
+        except BaseException as error:  # noqa: BLE001 - raised again when all is kept
+            raised = raised or error
+        else:
+            execution.complete(flight.request, answer, clock.now())
+    if raised is not None:
+        raise raised
     now_s = clock.now()
     late = [flight for flight in under_way if flight.expires_s <= now_s]
     for flight in late:

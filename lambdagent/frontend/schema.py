@@ -314,6 +314,31 @@ RUNTIME = Block(
     ),
 )
 
+CHECKPOINT = Block(
+    "checkpoint",
+    "Runs that are kept on disk and can be gone on with: see docs/checkpoint-format.md.",
+    Field("enabled", Flag(), "Whether they are kept.", default=False),
+    Field(
+        "directory",
+        Text(),
+        "Where each run gets a directory of its own; a relative path starts where you are.",
+        default="checkpoints",
+    ),
+    Field(
+        "maxCheckpoints",
+        Integer(least=1),
+        "How many runs stay there; of more, the oldest that are finished are removed.",
+        default=10,
+    ),
+    Field(
+        "autoSaveSteps",
+        Integer(),
+        "β-reductions between two states on disk; 0 for none but the last. Answers are kept at"
+        " once, whatever stands here: a state only makes going on quicker.",
+        default=50_000,
+    ),
+)
+
 TYPES: Final = ("simple", "react", "chain", "router", "parallel", "groupchat")
 
 AGENT = Block(
@@ -344,13 +369,13 @@ AGENT = Block(
     Field("guard", GUARD, "What the answer must satisfy."),
     Field("memory", MEMORY, "What the agent remembers."),
     Field("runtime", RUNTIME, "How the program runs.", top_only=True),
+    Field("checkpoint", CHECKPOINT, "Runs on disk.", top_only=True),
     Field("app", APP, "Services outside."),
     *(
         Field(name, Later(), "Not supported yet.")
         for name in (
             "a2a",
             "channels",
-            "checkpoint",
             "cli",
             "groupchat",
             "handoff",

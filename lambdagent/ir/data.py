@@ -46,6 +46,8 @@ class Record(Mapping[str, "Data"]):
         return f"Record({self._items!r})"
 
 
+# Levels of lists and objects in what crosses the border.
+DEEPEST = 200
 # Python writes no integer of more than 4,300 digits in decimal.
 _LARGEST_BITS = 14_000
 
@@ -54,7 +56,7 @@ class NotDataError(TypeError):
     """A value that cannot cross the border: a function, a handle, a set, a non-string key."""
 
 
-def freeze(value: object, *, max_depth: int = 200) -> Data:
+def freeze(value: object, *, max_depth: int = DEEPEST) -> Data:
     """Return `value` as `Data`: lists become tuples, dicts become `Record`s.
 
     Raises:

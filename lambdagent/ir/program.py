@@ -12,6 +12,21 @@ from lambdagent.ir.sites import Site
 from lambdagent.ir.url import shown_url
 
 
+@attrs.frozen
+class Checkpoints:
+    """How a file wants its runs to be kept on disk.
+
+    Attributes:
+        directory: Where.
+        autosave: β between two states on disk; 0 for none but the last.
+        most: Runs that stay there; of more, the oldest that are finished are removed.
+    """
+
+    directory: str
+    autosave: int
+    most: int
+
+
 @attrs.frozen(eq=False)
 class Program:
     """What every engine runs.
@@ -22,6 +37,7 @@ class Program:
         name: What people call the agent.
         shows_steps: The file asks for its intermediate steps to be printed.
         engine: The engine that the file asks for; no part of the meaning.
+        checkpoints: How the file wants its runs to be kept; no part of the meaning either.
     """
 
     term: Term = attrs.field(repr=False)
@@ -29,6 +45,7 @@ class Program:
     name: str = "agent"
     shows_steps: bool = False
     engine: str | None = None
+    checkpoints: Checkpoints | None = None
 
     def digest(self) -> str:
         """Return a hash of the meaning: nodes and sites.
@@ -36,7 +53,7 @@ class Program:
         Hints and bindings are no part of it, nor are the credentials in the URL of a model.
         """
         rows: list[Data] = [*encode_term(self.term, names=False)]
-        rows += [_without_credentials(site_row(self.sites[name])) for name in sorted(self.sites)]
+        rows += [site_row(_public(self.sites[name])) for name in sorted(self.sites)]
         return digest_rows(rows)
 
 
@@ -55,11 +72,22 @@ def site_row(site: Site) -> Record:
     return Record({**row, **{key: kind for key, kind in types.items() if kind is not None}})
 
 
-def _without_credentials(row: Record) -> Record:
-    static = row["static"]
-    model = static.get("model") if isinstance(static, Record) else None
+def without_credentials(program: Program) -> tuple[Program, tuple[str, ...]]:
+    """Return `program` with nothing secret in the URLs of its models, and the sites it changed."""
+    sites = {name: _public(site) for name, site in program.sites.items()}
+    changed = tuple(name for name in sorted(sites) if sites[name] is not program.sites[name])
+    return (attrs.evolve(program, sites=sites) if changed else program), changed
+
+
+def _public(site: Site) -> Site:
+    static = _without_credentials(site.static)
+    return site if static is site.static else attrs.evolve(site, static=static)
+
+
+def _without_credentials(static: Record) -> Record:
+    """Return the static data of a site with nothing secret in the URL of its model."""
+    model = static.get("model")
     url = model.get("base_url") if isinstance(model, Record) else None
-    if not (isinstance(static, Record) and isinstance(model, Record) and isinstance(url, str)):
-        return row
-    model = Record({**model, "base_url": shown_url(url)})
-    return Record({**row, "static": Record({**static, "model": model})})
+    if not isinstance(model, Record) or not isinstance(url, str) or shown_url(url) == url:
+        return static
+    return Record({**static, "model": Record({**model, "base_url": shown_url(url)})})

@@ -36,7 +36,7 @@ def decode_answer(site: Site, answer: Data | Failure) -> Value | Failure:
     if site.decoder == "raw":
         return inject(answer)
     if site.decoder == "reply":
-        return tagged(REPLY, 0, answer)
+        return tagged(REPLY, 0, inject(answer))
     text = text_of(answer)
     if site.decoder == "text":
         return text

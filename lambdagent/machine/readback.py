@@ -53,6 +53,8 @@ from lambdagent.machine.state import (
     Value,
 )
 
+HOLE = "host:□"
+
 
 def spine(head: Term, *operands: Term) -> Term:
     """Return `head` applied to `operands`."""
@@ -163,6 +165,18 @@ class Readback:
             focus = self._frame(focus, kont)
             kont = kont[1]
         return focus
+
+    def stack(self, kont: Kont) -> list[Term]:
+        """Return the frames of a continuation, the one that goes on first at the front.
+
+        What a frame waits for is the site `HOLE`; labels, which wait for nothing, are left out.
+        """
+        frames = []
+        while kont:
+            if kont[0] != LABEL:
+                frames.append(self._frame(Prim("site", (HOLE,)), kont))
+            kont = kont[1]
+        return frames
 
     def _frame(self, focus: Term, frame: Kont) -> Term:
         match _HOLES[frame[0]]:

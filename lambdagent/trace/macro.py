@@ -12,7 +12,7 @@ from lambdagent.ir.exchange import Exchange
 from lambdagent.ir.labels import OTHER, TERMINATE, action_name
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import TAGGED, Event, Path
-from lambdagent.machine.text import asked_text, text_of_value
+from lambdagent.machine.text import asked_text, text_of_data, text_of_value
 from lambdagent.machine.values import sketch
 
 _EFFECTS = {"llm", "tool"}
@@ -32,6 +32,7 @@ class TraceRecord:
         elapsed_s: Seconds until the answer.
         tokens: Model tokens read and written, as the provider counted; None if it did not.
         notes: Remarks: failed checks of a guard, reasons of a predicate.
+        key: Path of the thread, and its clock when the step began.
     """
 
     step: int
@@ -43,6 +44,7 @@ class TraceRecord:
     elapsed_s: float = 0.0
     tokens: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
+    key: Path = ()
 
     def to_json(self) -> dict[str, object]:
         """Return the record as in specification 15.8."""
@@ -111,20 +113,23 @@ def _annotate(records: list[TraceRecord], at: int | None, event: Event) -> None:
 
 
 def _record(step: int, event: Event, exchange: Exchange | None) -> TraceRecord:
+    key = (*event.key[:-1], event.started)
     if event.kind in _CHOICES:
-        return TraceRecord(step, "route", event.name, "", f"selected: {_selected(event)}")
+        chosen = f"selected: {_selected(event)}"
+        return TraceRecord(step, "route", event.name, "", chosen, key=key)
     output = text_of_value(event.value)
     if event.kind not in _EFFECTS or exchange is None:
-        return TraceRecord(step, event.kind, event.name, output, output)
+        return TraceRecord(step, event.kind, event.name, output, output, key=key)
     return TraceRecord(
         step,
         event.kind,
         event.name,
         asked_text(exchange.site, exchange.argument),
-        text_of_value(_said(exchange)),
+        text_of_data(_said(exchange)),
         exchange.started_s,
         exchange.elapsed_s,
         tokens_of(exchange.answer),
+        key=key,
     )
 
 

@@ -35,6 +35,7 @@ from lambdagent.machine.link import link
 from lambdagent.machine.recursive import Stopped
 from lambdagent.machine.rules import Misfit
 from lambdagent.machine.state import Event
+from lambdagent.machine.step import start
 from tests.effects.agents import MODEL, Speaker, call, react, say, speaker
 from tests.laws.observe import Answering
 from tests.laws.terms import program, site, spine
@@ -222,7 +223,7 @@ TWICE = Lam(Lam(App(Var(1), App(Var(1), Var(0)))))
 )
 def test_stopping_ends_direct_style_wherever_it_is(term: Term):
     linked = link(program(Lam(App(term, Var(0)))))
-    execution = Execution(linked, "x", choice=Choice("recursive", "asked for"))
+    execution = Execution(linked, start(linked, "x"), choice=Choice("recursive", "asked for"))
     threading.Timer(0.02, execution.stop).start()
     with pytest.raises(Stopped):
         execution.run_direct(lambda _: None, lambda: 0.0)
@@ -258,7 +259,8 @@ def test_what_callbacks_raise_comes_out_once_with_its_cause(
         raise error from cause
 
     choice = Choice(engine, "asked for")
-    execution = Execution(link(program(Lam(body))), "x", choice=choice, watch=fail)
+    linked = link(program(Lam(body)))
+    execution = Execution(linked, start(linked, "x"), choice=choice, watch=fail)
     with pytest.raises(error) as caught:
         drive(execution, cast(Handlers, Answering(fail)))
     assert len(calls) == 1
@@ -315,7 +317,8 @@ def test_nobody_is_asked_where_little_stack_is_left(deep: Callable[[int], Term],
 
     for term in (deep(n), Lam(App(deep(n), Var(0)))):
         choice = Choice("recursive", "asked for")
-        execution = Execution(link(program(term)), "x", choice=choice)
+        linked = link(program(term))
+        execution = Execution(linked, start(linked, "x"), choice=choice)
         drive(execution, cast(Handlers, Answering(ask)))
         assert execution.exchanges
 
@@ -339,7 +342,8 @@ def test_events_from_deep_inside_are_told_once_to_listeners_that_need_stack(body
             watch(event, left - 1 if isinstance(left, int) else 100)
 
     linked = link(deep_inside(body, n))
-    execution = Execution(linked, "x", choice=Choice("recursive", "asked for"), watch=watch)
+    choice = Choice("recursive", "asked for")
+    execution = Execution(linked, start(linked, "x"), choice=choice, watch=watch)
     drive(execution, cast(Handlers, Answering(lambda _: None)))
     assert len(told) == len(execution.events) == n
 

@@ -7,10 +7,12 @@ from lambdagent.effects.execution import Execution
 from lambdagent.ir.surface import Term
 from lambdagent.machine.link import link
 from lambdagent.machine.state import Fail, Failure, Halt
+from lambdagent.machine.step import start
 
 
 def begun(term: Term, **options: object) -> Execution:
-    execution = Execution(link(compile_term(term)), "x", **options)  # type: ignore[arg-type]
+    linked = link(compile_term(term))
+    execution = Execution(linked, start(linked, "x"), **options)  # type: ignore[arg-type]
     execution.advance()
     return execution
 

@@ -255,7 +255,7 @@ def observe_on(
     def watch(event: Event, _exchanges: object) -> None:
         told.append(event)
 
-    execution = Execution(linked, value, store=store, choice=choice, watch=watch)
+    execution = Execution(linked, start(linked, value, store), choice=choice, watch=watch)
     drive(execution, cast(Handlers, Answering(answer)))
     assert list(map(_what, told)) == list(map(_what, execution.events))
     return seen(linked, execution.machine, log, execution.events), execution.choice

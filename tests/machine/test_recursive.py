@@ -28,7 +28,7 @@ def apart(term: Term) -> Term:
 
 
 def ended(code: Linked, engine: str) -> tuple[Machine, Choice]:
-    execution = Execution(code, "input", choice=Choice(engine, ""))
+    execution = Execution(code, start(code, "input"), choice=Choice(engine, ""))
     drive(execution, cast(Handlers, Answering(lambda _: Failure("ToolError", "broken"))))
     return execution.machine, execution.choice
 

@@ -31,7 +31,7 @@ def chosen(label: str) -> tuple[object, ...]:
 def test_a_model_call_is_what_was_asked_and_answered():
     answer = Record(text="hi", usage=USAGE)
     (record,) = macro_trace([event((1,), "llm", "a", "hi")], {(0,): exchange((0,), "x", answer)})
-    assert record == TraceRecord(0, "llm", "a", "x", "hi", 0.5, 0.25, (3, 4))
+    assert record == TraceRecord(0, "llm", "a", "x", "hi", 0.5, 0.25, (3, 4), key=(0,))
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,12 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from lambdagent.api import compiling, running
+from lambdagent.api import compiling, kept, running
+from lambdagent.cli import keeping
 from lambdagent.cli.files import check_places, decoded, fill_file, standard_input, write_file
 from lambdagent.cli.output import Output, json_text
 from lambdagent.errors import NoSuchFileError, RunError, UsageError, finding
+from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Tool
 from lambdagent.machine.engines import ENGINES
 from lambdagent.trace.macro import TraceRecord
@@ -23,7 +25,12 @@ _MAX_TEMPERATURE = 2.0
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the file, the input and the options of specification 15.3."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="agent file: YAML, λ text (.lam) or tables (.json)")
+    add(
+        "file",
+        metavar="FILE",
+        nargs="?",
+        help="agent file: YAML, λ text (.lam) or tables (.json)",
+    )
     add("input", metavar="INPUT", nargs="?", help="the input; - reads standard input")
     add("--input", dest="input_file", metavar="FILE", help="read the input from a file")
     add("--trace", action="store_true", help="print the β-trace on standard error")
@@ -53,6 +60,35 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="something that the agent remembers from the start",
     )
+    add("--checkpoint-dir", metavar="DIR", help="keep the run on disk, in a directory of its own")
+    add("--resume", metavar="RUN", help="go on with a run that was kept")
+    add(
+        "--in-doubt",
+        choices=keeping.POLICIES,
+        help="what to do with calls of which nobody knows whether they were carried out",
+    )
+    add(
+        "--force",
+        action="store_true",
+        help="go on with the program of FILE, as long as nothing that differs was called",
+    )
+    add("--at", metavar="N", help="begin a new run that is as RUN was until step N")
+    add(
+        "--answer",
+        action="append",
+        default=[],
+        type=_named("N=TEXT"),
+        metavar="N=TEXT",
+        help="what step N answered, in a new run or where that is in doubt",
+    )
+    add(
+        "--edit",
+        action="append",
+        default=[],
+        type=_named("PATH=VALUE"),
+        metavar="PATH=VALUE",
+        help="what the new run has another of: input, a step's answer N, or a part of it N:field",
+    )
     add("--output", metavar="FILE", help="write the answer to a file instead of stdout")
     add("--format", choices=("text", "json"), default="text", help="form of the answer")
     add("--quiet", "-q", action="store_true", help="print nothing but the answer")
@@ -60,9 +96,32 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace, out: Output) -> int:
-    """Compile the file, run it on the input, and print the answer."""
+    """Compile the file, run it on the input, and print the answer; or go on with a kept run."""
     out.quiet = arguments.quiet
-    program = compiling.compile_file(
+    keeping.check_options(arguments)
+    program = None if arguments.file is None else _program(arguments)
+    if arguments.resume is not None:
+        return _kept(arguments, out, keeping.load(arguments, program))
+    assert program is not None
+    value = _input(arguments)
+    report = _Report(arguments, out, live=arguments.verbose or program.shows_steps)
+    check_places(report.places)
+    if arguments.checkpoint_dir is not None or program.checkpoints is not None:
+        return _kept(arguments, out, keeping.begin(program, value, arguments.checkpoint_dir))
+    with running.Session(program, engine=arguments.engine) as session:
+        try:
+            result = session.run(value, timeout_s=arguments.timeout, watch=report.watch)
+        except RunError as error:
+            report.failed(error)
+            raise
+        finally:
+            report.record(session)
+    return _told(arguments, out, report, result)
+
+
+def _program(arguments: Namespace) -> Program:
+    """Return the program of the file."""
+    return compiling.compile_file(
         arguments.file,
         model=arguments.model,
         temperature=arguments.temperature,
@@ -74,17 +133,29 @@ def run(arguments: Namespace, out: Output) -> int:
         tool_timeout_s=arguments.tool_timeout,
         memory_store=_once("memories", arguments.env) or None,
     ).program
-    value = _input(arguments)
-    report = _Report(arguments, out, live=arguments.verbose or program.shows_steps)
-    check_places(report.places)
-    with running.Session(program, engine=arguments.engine) as session:
+
+
+def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
+    """Go on with a run on disk, and say how to go on where it does not come to its end."""
+    with run:
+        report = _Report(arguments, out, live=arguments.verbose or run.program.shows_steps)
+        check_places(report.places)
+        out.note(f"kept in {run.path}")
+        doubt = keeping.doubt_of(arguments, run, out)
         try:
-            result = session.run(value, timeout_s=arguments.timeout, watch=report.watch)
-        except RunError as error:
-            report.failed(error)
+            result = run.resume(timeout_s=arguments.timeout, watch=report.watch, doubt=doubt)
+        except BaseException as error:
+            if isinstance(error, RunError):
+                report.failed(error)
+            out.error(keeping.hint(run))
             raise
         finally:
-            report.record(session)
+            report.record(run)
+    return _told(arguments, out, report, result)
+
+
+def _told(arguments: Namespace, out: Output, report: _Report, result: running.Result) -> int:
+    """Print the answer, and what else was asked for; return the exit code."""
     report.finished(result)
     text = json_text(running.to_json(result)) if arguments.format == "json" else result.text
     if arguments.output:
@@ -138,10 +209,10 @@ class _Report:
         else:
             self._out.note(render_total(result.trace, result.elapsed_s))
 
-    def record(self, session: running.Session) -> None:
+    def record(self, run: running.Session | kept.Run) -> None:
         """Keep what the models said, however the run ended."""
         if self._recording:
-            self._keep(self._recording, lambda path: fill_file(path, session.record, private=True))
+            self._keep(self._recording, lambda path: fill_file(path, run.record, private=True))
 
     def _save(self, path: str, data: object) -> None:
         text = f"{json_text(data)}\n"

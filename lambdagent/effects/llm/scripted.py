@@ -120,6 +120,12 @@ class Scripted:
         """Return the next reply to the agent that calls."""
         return self.chat(call)
 
+    def recall(self, call: ModelCall) -> None:
+        """Pass over the reply that `call` got in an earlier process."""
+        with self._lock:
+            if self._next(call) is not None:
+                self._served[call.agent] = self._served.get(call.agent, 0) + 1
+
     def close(self) -> None:
         """Do nothing: there is nothing to give back."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import re
 import selectors
 import signal
 import socket
@@ -23,15 +22,12 @@ from typing import IO
 import attrs
 
 from lambdagent.effects.protocol import Cancellation
+from lambdagent.effects.redaction import names_a_secret
 
 _GRACE_S = 0.5  # from SIGTERM to SIGKILL
 _TICK_S = 0.02  # how often the end is looked for where the system cannot tell
 _CHUNK_BYTES = 65_536
 _WAIT_S = 3600.0  # the longest single wait; the system takes no more than 24 days
-_SECRET = re.compile(
-    r"(?:^|_|API)KEYS?(?:_ID)?$|(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL)S?$",
-    re.IGNORECASE,
-)
 
 # Note [Nobody outlives us]
 #
@@ -100,7 +96,7 @@ class Outcome:
 
 def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     """Return `environment` without the variables whose names say that they hold a secret."""
-    return {name: each for name, each in environment.items() if not _SECRET.search(name)}
+    return {name: each for name, each in environment.items() if not names_a_secret(name)}
 
 
 def run_group(

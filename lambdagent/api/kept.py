@@ -1,0 +1,402 @@
+"""Runs that are kept on disk: begun, gone on with after whatever ended them, forked.
+
+run = Run.begin(agent, "the input", "runs")      run.resume()
+run = Run.load("runs/20261130-104700-3f9a1c")    run.resume()
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, Final
+
+import attrs
+
+from lambdagent.api.compiling import compile_term, make_overrides
+from lambdagent.api.programs import overridden
+from lambdagent.api.run_files import (
+    difference,
+    exchange_program,
+    find_run,
+    remove_finished,
+    stored_program,
+)
+from lambdagent.api.running import Result, Session, write_record
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.handlers import Request
+from lambdagent.effects.journal import Told, key_text, read_journal
+from lambdagent.effects.keeper import Keeper
+from lambdagent.effects.replay import replay
+from lambdagent.effects.run_directory import (
+    Beginning,
+    RunDirectory,
+    create_run,
+    new_id,
+)
+from lambdagent.errors import (
+    CheckpointError,
+    DivergenceError,
+    finding,
+)
+from lambdagent.ir.data import Data, freeze
+from lambdagent.ir.program import Program, without_credentials
+from lambdagent.ir.program_text import program_json
+from lambdagent.ir.surface import Term
+from lambdagent.machine.engines import Choice
+from lambdagent.machine.state import Failure, Machine
+from lambdagent.machine.state import Path as Key
+from lambdagent.machine.step import start
+from lambdagent.trace.macro import TraceRecord, watcher
+
+_SESSION_OPTIONS: Final = {"environment", "base_dir", "clock"}
+_STEPPING: Final = Choice("cek", "only the states of cek can be kept on disk")
+# β between two states on disk where nobody says: a fiftieth of a second to do again.
+AUTOSAVE: Final = 50_000
+
+Doubt = Callable[[Request], "Data | Failure | None"]
+"""Told of a request of which nobody knows whether it was carried out: returns what came of it, or
+None to ask again, or raises."""
+
+
+def refuse(request: Request) -> Data | Failure | None:
+    """Refuse to go on.
+
+    Raises:
+        CheckpointError: Always.
+    """
+    key = key_text(request.key)
+    raise CheckpointError(finding("K007", site=request.site.name, key=key))
+
+
+def ask_again(_request: Request) -> Data | Failure | None:
+    """Ask again, whatever that does."""
+    return None
+
+
+class Run:
+    """A run on disk.
+
+    Attributes:
+        program: What runs.
+        beginning: What else it began with.
+        path: Its directory.
+    """
+
+    def __init__(
+        self,
+        directory: RunDirectory,
+        beginning: Beginning,
+        make: Callable[[], Session],
+        *,
+        fsync: bool,
+    ) -> None:
+        """Be about the run in `directory`; use `begin` or `load`.
+
+        Args:
+            directory: Where it is kept.
+            beginning: What it began with.
+            make: Makes a session of its program.
+            fsync: Wait for the disk.
+
+        Raises:
+            EffectError: A key is not set, a tool has no implementation.
+        """
+        self._make = make
+        self._session = make()
+        self._is_fresh = True
+        self.program = self._session.program
+        self.beginning = beginning
+        self.path = directory.path
+        self._directory = directory
+        self._fsync = fsync
+        self._keeper: Keeper | None = None
+        self._turn = threading.Lock()
+
+    @classmethod
+    def begin(
+        cls,
+        agent: Term | Program,
+        value: object,
+        directory: str | Path,
+        *,
+        autosave: int = AUTOSAVE,
+        most: int | None = None,
+        fsync: bool = True,
+        **options: Any,
+    ) -> Run:
+        """Return a new run of `agent` on `value`, which is on disk before anything is called.
+
+        Args:
+            agent: A term, or a program that was compiled before.
+            value: Text, or any JSON value.
+            directory: Where the run gets a directory of its own.
+            autosave: β between two states on disk; the journal alone is enough to go on.
+            most: Runs that stay in `directory`; of more, the oldest that are finished are removed.
+            fsync: Wait for the disk before anything leaves the process; without it a failure of
+                power, but no kill, may lose the last answers.
+            options: `environment`, `base_dir` and `clock` of `Session`.
+
+        Raises:
+            CheckpointError: It cannot be written.
+            EffectError: A key is not set, a tool has no implementation.
+        """
+        program = agent if isinstance(agent, Program) else compile_term(agent)
+        make = partial(Session, program, engine="cek", **options)
+        with make() as session:  # what is missing is told before there is a run
+            redaction = session.handlers.redaction
+        public, hidden = without_credentials(program)
+        began, kept = time.time(), program_json(public)
+        if variable := redaction.named_in(kept):
+            raise CheckpointError(finding("K014", variable=variable))
+        beginning = Beginning(
+            agent=program.name,
+            digest=program.digest(),
+            input=redaction.data(freeze(value)),
+            began=began,
+            autosave=autosave,
+            hidden=hidden,
+        )
+        found = create_run(Path(directory), kept, beginning)
+        if most is not None:
+            remove_finished(Path(directory), most)
+        return cls(found, beginning, make, fsync=fsync)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        *,
+        program: Program | None = None,
+        force: bool = False,
+        fsync: bool = True,
+        **more: Any,
+    ) -> Run:
+        """Return the run in `path`, or the only one of the runs in `path` that is not finished.
+
+        Args:
+            path: A directory of a run, or of runs.
+            program: What runs from now on, instead of what is kept with the run.
+            force: Take a `program` that differs, as long as nothing that differs was called.
+            fsync: As for `begin`.
+            more: `tools`, `providers` and `memory_store` as for `from_config`, since objects are
+                not kept; `environment`, `base_dir` and `clock` of `Session`.
+
+        Raises:
+            NoSuchFileError: There is no run.
+            CheckpointError: Its files are damaged or of another version, or the program changes.
+            EffectError: A key is not set, a tool has no implementation.
+        """
+        directory = find_run(Path(path))
+        beginning, stored = directory.beginning(), stored_program(directory)
+        if program is None and beginning.hidden:
+            names = ", ".join(f"`{name}`" for name in beginning.hidden)
+            raise CheckpointError(finding("K013", sites=names))
+        options = {name: more.pop(name) for name in _SESSION_OPTIONS & more.keys()}
+        overrides = make_overrides(**more, environment={})
+        program = overridden(stored if program is None else program, overrides)
+        if program.digest() != beginning.digest:
+            if not force:
+                raise CheckpointError(finding("K005", difference=difference(stored, program)))
+            beginning = exchange_program(directory, beginning, stored, program)
+        make = partial(Session, program, engine="cek", **options)
+        return cls(directory, beginning, make, fsync=fsync)
+
+    def resume(
+        self,
+        *,
+        timeout_s: float | None = None,
+        watch: Callable[[TraceRecord], None] | None = None,
+        doubt: Doubt = refuse,
+    ) -> Result:
+        """Go on to the end, from wherever the run stands, and return what it comes to.
+
+        A run that is finished comes to its answer at once. Whatever ends this call, the run can be
+        gone on with from there.
+
+        Args:
+            timeout_s: Longest time from now, in seconds.
+            watch: Called with each record of the trace, those of earlier processes included.
+            doubt: Decides about requests of which nobody knows whether they were carried out.
+
+        Raises:
+            RunError: The run failed; its `trace` says how far it came.
+            CheckpointError: Somebody else goes on with it, or its files are damaged.
+        """
+        with self._going(watch, doubt) as (execution, history):
+            return self._session.drive(execution, timeout_s, history)
+
+    async def aresume(
+        self,
+        *,
+        timeout_s: float | None = None,
+        watch: Callable[[TraceRecord], None] | None = None,
+        doubt: Doubt = refuse,
+    ) -> Result:
+        """Go on to the end on the running event loop; see `resume`."""
+        with self._going(watch, doubt) as (execution, history):
+            return await self._session.adrive(execution, timeout_s, history)
+
+    def save(self) -> None:
+        """Put the state on disk where the run stands.
+
+        Where it is under way in another thread, that thread does it as soon as it moves again.
+        """
+        if self._keeper is not None:
+            self._keeper.want()
+            return
+        with self._going(None, refuse) as (execution, _):
+            execution.machine = self.history().machine
+
+    def fork(
+        self,
+        key: Key,
+        answers: Mapping[Key, Data] | None = None,
+        value: object = None,
+    ) -> Run:
+        """Return a new run that is as this one until just before `key`, and goes on by itself.
+
+        This one stays as it is.
+
+        Args:
+            key: A thread's path and its clock: what was answered before it, in canonical order,
+                is taken over, and nothing else.
+            answers: What is taken over changed, by key; that of `key` itself may be among them.
+            value: Another input, unless it is None.
+
+        Raises:
+            CheckpointError: This one made no call at a key of `answers`, or the new one cannot be
+                written.
+        """
+        redaction = self._session.handlers.redaction
+        told = self.told()
+        changed = {each: redaction.data(answer) for each, answer in (answers or {}).items()}
+        for each in changed:
+            if each not in told.intents or each > key:
+                known = ", ".join(map(key_text, sorted(told.intents))) or "none"
+                raise CheckpointError(finding("K011", key=key_text(each), known=known))
+        began = time.time()
+        beginning = attrs.evolve(
+            self.beginning,
+            id=new_id(began),
+            input=self.beginning.input if value is None else redaction.data(freeze(value)),
+            began=began,
+            parent=(self.beginning.id, key_text(key)),
+        )
+        public, _ = without_credentials(self.program)
+        taken_over = told.before(key if value is None else (0,), changed)
+        linked = self._session.linked
+        try:
+            replay(linked, start(linked, beginning.input), taken_over)
+        except DivergenceError as error:
+            reason = error.diagnostic.what
+            raise CheckpointError(finding("K015", key=key_text(key), reason=reason)) from error
+        directory = create_run(
+            self.path.absolute().parent, program_json(public), beginning, taken_over
+        )
+        directory.release()
+        return Run(directory, beginning, self._make, fsync=self._fsync)
+
+    @property
+    def doubts(self) -> list[Request]:
+        """Requests of which nobody knows whether they were carried out, and that may do harm."""
+        told = self.told()
+        return [
+            request
+            for request in self.history().pending
+            if request.key in told.intents and not request.site.idempotent
+        ]
+
+    def history(self) -> Execution:
+        """Return the run from its start to where its journal ends, without calling anything.
+
+        Raises:
+            CheckpointError: The journal is damaged, or belongs to another program.
+        """
+        return replay(self._session.linked, self._start(), self.told())
+
+    def record(self, path: Path) -> None:
+        """Write what models said, as `Session.record` does.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        write_record(path, self.history().exchanges)
+
+    def told(self) -> Told:
+        """Return what its journal says."""
+        return read_journal(self._directory.journal)
+
+    def close(self) -> None:
+        """Give back connections, and let others go on with the run.
+
+        Raises:
+            CheckpointError: Another thread goes on with it.
+        """
+        if not self._turn.acquire(blocking=False):
+            raise CheckpointError(finding("K003", run=self.beginning.id))
+        self._session.close()
+        self._directory.release()
+        self._turn.release()
+
+    def __enter__(self) -> Run:
+        """Return the run; leaving it closes it."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _start(self) -> Machine:
+        return start(self._session.linked, self.beginning.input)
+
+    def _fresh_session(self) -> Session:
+        """Return a session whose models have said nothing yet."""
+        if not self._is_fresh:
+            self._session.close()
+            self._session = self._make()
+        self._is_fresh = False
+        return self._session
+
+    @contextmanager
+    def _going(
+        self, watch: Callable[[TraceRecord], None] | None, doubt: Doubt
+    ) -> Iterator[tuple[Execution, Callable[[], Execution]]]:
+        """Be the one who goes on with the run: yield it where it stands, and its history."""
+        # The lock of the directory is held from `begin` on; it does not tell two threads apart.
+        if not self._turn.acquire(blocking=False):
+            raise CheckpointError(finding("K003", run=self.beginning.id))
+        try:
+            self._directory.acquire()
+            handlers = self._fresh_session().handlers
+            keeper = self._keeper = Keeper(
+                self._directory,
+                self._session.linked,
+                self.beginning,
+                recalled=handlers.recall,
+                doubt=lambda request: handlers.redaction.answer(doubt(request)),
+                fsync=self._fsync,
+            )
+            # Who watches sees the run from its start, and so do models that remember.
+            whole = watch is not None or handlers.remember
+            kept = None if whole else keeper.machine
+            execution = Execution(
+                self._session.linked,
+                self._start() if kept is None else kept,
+                watch=None if watch is None else watcher(watch),
+                choice=_STEPPING,
+                keeper=keeper,
+            )
+            try:
+                yield execution, cache(self.history) if kept else lambda: execution
+            finally:
+                try:
+                    keeper.save(execution.machine)
+                finally:
+                    keeper.close()
+        finally:
+            self._keeper = None
+            self._directory.release()
+            self._turn.release()

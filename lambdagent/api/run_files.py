@@ -1,0 +1,153 @@
+"""The files of kept runs: found, read, removed, given another program."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+import attrs
+
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.frames import damaged, read_file
+from lambdagent.effects.journal import key_text, read_journal
+from lambdagent.effects.replay import replay
+from lambdagent.effects.run_directory import (
+    Beginning,
+    RunDirectory,
+    runs_in,
+    write_beginning,
+)
+from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
+from lambdagent.frontend.lambda_json import parse_program_json
+from lambdagent.ir.program import Program, site_row, without_credentials
+from lambdagent.ir.program_text import program_json
+from lambdagent.machine.link import Linked, link
+from lambdagent.machine.step import start
+from lambdagent.source import Source
+
+
+def remove_finished(directory: Path, most: int) -> list[str]:
+    """Remove the oldest finished runs in `directory` until no more than `most` runs are left.
+
+    A run that is not finished is never removed, nor one that somebody else looks after.
+
+    Returns:
+        The names of those that are removed.
+    """
+    runs = runs_in(directory)
+    gone: list[str] = []
+    for run in runs:
+        if len(runs) - len(gone) <= most:
+            break
+        with suppress(CheckpointError):
+            if read_journal(run.journal).outcome is not None:
+                run.remove()
+                gone.append(run.id)
+    return gone
+
+
+def _can_go_on(run: RunDirectory) -> bool:
+    """Whether a run is not finished; a damaged one cannot go on."""
+    try:
+        return read_journal(run.journal).outcome is None
+    except CheckpointError:
+        return False
+
+
+def find_run(path: Path) -> RunDirectory:
+    """Return the run in `path`, or the only one of the runs in `path` that is not finished.
+
+    Raises:
+        NoSuchFileError: There is none.
+        CheckpointError: There are several.
+    """
+    if (path / "run.json").is_file():
+        return RunDirectory(path)
+    found = runs_in(path)
+    runs = [run for run in found if _can_go_on(run)] or found
+    if not runs:
+        raise NoSuchFileError(finding("K002", path=str(path)))
+    if len(runs) > 1:
+        names = ", ".join(run.id for run in runs)
+        raise CheckpointError(finding("K010", path=str(path), count=len(runs), runs=names))
+    return runs[0]
+
+
+def stored_program(directory: RunDirectory) -> Program:
+    """Return the program that a run began with.
+
+    Raises:
+        CheckpointError: Its file is damaged or cannot be read.
+    """
+    path = directory.program
+    try:
+        text = read_file(path).decode("utf-8", "surrogatepass")
+        return parse_program_json(Source(str(path), text))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CheckpointError(finding("K009", path=str(path), reason=reason)) from error
+    except (UnicodeDecodeError, LambdaSyntaxError) as error:
+        raise damaged(path, 0, f"no program: {error}") from error
+
+
+def replayed(directory: RunDirectory) -> tuple[Linked, Execution]:
+    """Return the program of a run, and the run from its start to where its journal ends.
+
+    Nothing is called, and no key is needed.
+
+    Raises:
+        CheckpointError: A file is damaged.
+    """
+    linked = link(stored_program(directory))
+    first = start(linked, directory.beginning().input)
+    return linked, replay(linked, first, read_journal(directory.journal))
+
+
+def difference(before: Program, after: Program) -> str:
+    """Return in a few words how two programs differ."""
+    return "; ".join(_changes(before, after).values()) or "its term is another one"
+
+
+def _changes(before: Program, after: Program) -> dict[str, str]:
+    """Return the sites in which two programs differ, each with a few words on how."""
+    old, new = before.sites, after.sites
+    words = {name: f"`{name}` is gone" for name in sorted(old.keys() - new.keys())}
+    words |= {name: f"`{name}` is new" for name in sorted(new.keys() - old.keys())}
+    for name in sorted(old.keys() & new.keys()):
+        was, now = site_row(old[name]), site_row(new[name])
+        fields = [key for key in was if was[key] != now.get(key)]
+        if fields:
+            words[name] = f"`{name}` has another {' and '.join(fields)}"
+    return words
+
+
+def exchange_program(
+    directory: RunDirectory, beginning: Beginning, before: Program, after: Program
+) -> Beginning:
+    """Have a run go on with another program, and return what it then began with.
+
+    Raises:
+        CheckpointError: Something that differs was called, or the run would have gone another way.
+    """
+    told = read_journal(directory.journal)
+    changes = _changes(before, after)
+    called = sorted({intent.site for intent in told.intents.values()} & changes.keys())
+    if called:
+        names = ", ".join(f"`{name}`" for name in called)
+        words = "; ".join(changes[name] for name in called)
+        raise CheckpointError(finding("K012", called=names, difference=words))
+    linked = link(after)
+    history = replay(linked, start(linked, beginning.input), told)
+    asked = history.exchanges.keys() | {request.key for request in history.pending}
+    for key in sorted(told.intents.keys() - asked):
+        site = told.intents[key].site
+        raise CheckpointError(finding("K006", site=site, key=key_text(key)))
+    public, hidden = without_credentials(after)
+    beginning = attrs.evolve(beginning, digest=after.digest(), hidden=hidden)
+    directory.acquire()
+    try:
+        directory.states.unlink(missing_ok=True)
+        write_beginning(directory, program_json(public), beginning)
+    finally:
+        directory.release()
+    return beginning

@@ -1,0 +1,134 @@
+"""``lambdagent checkpoints DIR``."""
+
+from __future__ import annotations
+
+import time
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from lambdagent.api import run_files
+from lambdagent.api.running import trace_of
+from lambdagent.cli.output import Output, json_text
+from lambdagent.effects.journal import key_text, read_journal
+from lambdagent.effects.run_directory import RunDirectory, runs_in
+from lambdagent.errors import CheckpointError
+from lambdagent.ir.core import Prim
+from lambdagent.ir.printer import print_term
+from lambdagent.machine.readback import HOLE, Readback
+from lambdagent.machine.state import Fail, Halt, Join, Suspend, Thread
+from lambdagent.machine.text import cut, text_of_value
+from lambdagent.trace.text import render_record
+
+_SHOWN = 100
+_HEAD = ("RUN", "AGENT", "BEGAN", "STANDS", "CALLS", "SIZE")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take the directory and what is wanted."""
+    add = parser.add_argument
+    add("directory", metavar="DIR", help="where runs are kept")
+    add("--show", metavar="RUN", help="print where a run stands: its steps, and its continuation")
+    add(
+        "--prune",
+        type=int,
+        nargs="?",
+        const=0,
+        metavar="N",
+        help="remove finished runs until no more than N runs are left; all of them without N",
+    )
+    add("--format", choices=("text", "json"), default="text", help="form of the list")
+
+
+def run(arguments: Namespace, out: Output) -> int:
+    """Print or remove runs."""
+    directory = Path(arguments.directory)
+    if arguments.show is not None:
+        _show(directory / arguments.show, out)
+        return 0
+    if arguments.prune is not None:
+        for name in run_files.remove_finished(directory, arguments.prune):
+            out.note(f"removed {name}")
+        return 0
+    rows = [_row(each) for each in runs_in(directory)]
+    if arguments.format == "json":
+        out.answer(json_text(rows))
+    elif rows:
+        out.answer("\n".join(_table(rows)))
+    return 0
+
+
+def _row(run: RunDirectory) -> dict[str, object]:
+    """Return what the list says of a run; of a damaged one, that it is."""
+    row: dict[str, object] = {"run": run.id, "size_bytes": run.size_bytes}
+    try:
+        beginning, told = run.beginning(), read_journal(run.journal)
+    except CheckpointError as error:
+        return {**row, "stands": "damaged", "error": str(error)}
+    stands = told.outcome or ", ".join(
+        f"waits for {told.intents[key].site}" for key in told.open[:3]
+    )
+    return {
+        **row,
+        "agent": beginning.agent,
+        "began": beginning.began,
+        "stands": stands or "between calls",
+        "calls": len(told.answers),
+        "parent": None if beginning.parent is None else "".join(beginning.parent),
+    }
+
+
+def _table(rows: Sequence[dict[str, object]]) -> Iterator[str]:
+    cells = [_HEAD, *(_cells(row) for row in rows)]
+    widths = [max(len(line[i]) for line in cells) for i in range(len(_HEAD))]
+    for line in cells:
+        padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        yield "  ".join(padded).rstrip()
+
+
+def _cells(row: dict[str, object]) -> tuple[str, ...]:
+    began, when = row.get("began"), "?"
+    if isinstance(began, float):
+        with suppress(OverflowError, ValueError, OSError):  # no time that there is
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(began))
+    return (
+        cut(str(row["run"]), 60),
+        cut(str(row.get("agent", "?")), 30),
+        when,
+        str(row["stands"]),
+        str(row.get("calls", "?")),
+        f"{row['size_bytes']:,} B",
+    )
+
+
+def _show(path: Path, out: Output) -> None:
+    directory = run_files.find_run(path)
+    beginning = directory.beginning()
+    linked, execution = run_files.replayed(directory)
+    out.answer(f"{beginning.agent}: {cut(str(beginning.input), _SHOWN)}")
+    if beginning.parent is not None:
+        out.answer(f"a fork of {beginning.parent[0]} at {beginning.parent[1]}")
+    for record in trace_of(execution):
+        out.answer(f"{render_record(record)}   {key_text(record.key)}")
+    readback, hole = Readback.of(linked), print_term(Prim("site", (HOLE,)))
+    for path_, thread in sorted(execution.machine.threads.items()):
+        where = f"branch {key_text(path_)}" if path_ else "the run"
+        out.answer(f"\n{where} {_stands(thread)}")
+        for number, frame in enumerate(readback.stack(getattr(thread.state, "kont", ()))):
+            text = print_term(frame).replace(hole, "□")
+            out.answer(f"  {number}  {cut(text, _SHOWN)}")
+
+
+def _stands(thread: Thread) -> str:
+    match thread.state:
+        case Suspend(site, argument):
+            asked = cut(text_of_value(argument), _SHOWN)
+            return f"asks {site} ({key_text((*thread.path, thread.clock))}): {asked}"
+        case Join(_, _, count, pending):
+            return f"waits for {pending} of its {count} branches"
+        case Halt(value):
+            return f"has come to {cut(text_of_value(value), _SHOWN)}"
+        case Fail(error):
+            return f"has failed: {cut(str(error['message']), _SHOWN)}"
+    return "can go on"

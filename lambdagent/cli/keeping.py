@@ -1,0 +1,235 @@
+"""Runs that are kept on disk, as `run` goes on with them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from argparse import Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from lambdagent.api import kept
+from lambdagent.api.running import trace_of
+from lambdagent.cli.output import Output
+from lambdagent.effects.handlers import Request
+from lambdagent.effects.journal import key_of, key_text
+from lambdagent.errors import UsageError, finding
+from lambdagent.ir.data import Data, NotDataError, Record, freeze
+from lambdagent.ir.program import Program
+from lambdagent.machine.state import Failure
+from lambdagent.machine.state import Path as Key
+from lambdagent.machine.text import cut, text_of_value
+
+POLICIES = ("ask", "retry", "fail")
+# What `run` takes but a run that has begun has already, by attribute.
+_OF_THE_BEGINNING = {
+    "input": "INPUT",
+    "input_file": "--input",
+    "checkpoint_dir": "--checkpoint-dir",
+}
+# And what belongs to the file, which may be given again.
+_OF_THE_FILE = {
+    "max_steps": "--max-steps",
+    "temperature": "--temperature",
+    "engine": "--engine",
+    "model": "--model",
+    "tool": "--tool",
+    "tool_timeout": "--tool-timeout",
+    "env": "--env",
+}
+_OF_GOING_ON = {
+    "at": "--at",
+    "answer": "--answer",
+    "edit": "--edit",
+    "in_doubt": "--in-doubt",
+    "force": "--force",
+}
+_SHOWN = 200
+_DIGITS = 12
+
+
+def check_options(arguments: Namespace) -> None:
+    """Refuse options that do not belong together.
+
+    Raises:
+        UsageError: Some belong to the beginning of a run and others to going on with it.
+    """
+    if arguments.resume is None:
+        for key, option in _OF_GOING_ON.items():
+            if getattr(arguments, key):
+                raise UsageError(finding("U011", option=option))
+        if arguments.file is None:
+            raise UsageError(finding("U009"))
+        return
+    refused = _OF_THE_BEGINNING if arguments.file else {**_OF_THE_BEGINNING, **_OF_THE_FILE}
+    given = [name for key, name in refused.items() if getattr(arguments, key)]
+    if given:
+        raise UsageError(finding("U008", options=", ".join(f"`{name}`" for name in given)))
+
+
+def begin(program: Program, value: str, directory: str | None) -> kept.Run:
+    """Return a new run in `directory`, or where the file of `program` wants it."""
+    asked = program.checkpoints
+    if asked is None:
+        return kept.Run.begin(program, value, directory or "")
+    place = directory or asked.directory
+    return kept.Run.begin(program, value, place, autosave=asked.autosave, most=asked.most)
+
+
+def load(arguments: Namespace, program: Program | None) -> kept.Run:
+    """Return the run that ``--resume`` names, or the fork of it that is asked for.
+
+    Args:
+        arguments: The options.
+        program: That of the file, if one is given.
+
+    Raises:
+        UsageError: A step is named that the run does not have.
+    """
+    run = kept.Run.load(arguments.resume, program=program, force=arguments.force)
+    if arguments.at is None and not arguments.edit:
+        return run
+    with run:
+        places = _Places(run)
+        changes = {places.key(place): text for place, text in arguments.answer}
+        answers: dict[Key, Data] = {key: _answer(run, key, text) for key, text in changes.items()}
+        value: Data = None
+        for path, text in arguments.edit:
+            if path == "input":
+                value = _value(text)
+            else:
+                key, answer = _edited(run, places, path, _value(text))
+                answers[key] = answer
+        at = places.key(arguments.at) if arguments.at is not None else _after(answers)
+        return run.fork(at, answers, value)
+
+
+def _after(answers: Mapping[Key, Data]) -> Key:
+    """Return where a fork begins that only says what it changes: after the last of that."""
+    return max(answers, default=(0,))
+
+
+class _Places:
+    """Finds calls by how people name them: by step of the trace, or by key."""
+
+    def __init__(self, run: kept.Run) -> None:
+        self._keys = [record.key for record in trace_of(run.history())]
+
+    def key(self, text: str) -> Key:
+        """Return the key of the step or call that `text` names.
+
+        Raises:
+            UsageError: There is none.
+        """
+        key = key_of(text)
+        if key is None and text.isdecimal() and int(text[:_DIGITS]) < len(self._keys):
+            key = self._keys[int(text)]
+        if key is None:
+            last = len(self._keys) - 1
+            steps = f"0 to {last}" if self._keys else "none so far"
+            raise UsageError(finding("U010", text=text, steps=steps))
+        return key
+
+
+def _answer(run: kept.Run, key: Key, text: str) -> Data:
+    """Return `text` as an answer: a model's is a record that has it."""
+    intent = run.told().intents.get(key)
+    is_model = intent is not None and run.program.sites[intent.site].kind == "llm"
+    return Record(text=text) if is_model else text
+
+
+def _value(text: str) -> Data:
+    try:
+        return freeze(json.loads(text))
+    except (ValueError, RecursionError, NotDataError):
+        return text
+
+
+def _edited(run: kept.Run, places: _Places, path: str, value: Data) -> tuple[Key, Data]:
+    """Return the key that `path` names, and its answer with the named part changed."""
+    place, colon, fields = path.partition(":")
+    key = places.key(place)
+    if not colon:
+        return key, value
+    recorded = run.told().answers.get(key)
+    if recorded is None or isinstance(recorded.answer, Failure):
+        raise UsageError(finding("U012", path=path))
+    return key, _changed(recorded.answer, fields.split("."), value, path)
+
+
+def _changed(data: Data, fields: list[str], value: Data, path: str) -> Data:
+    if not fields:
+        return value
+    field, *rest = fields
+    if isinstance(data, Record):
+        return Record(data, **{field: _changed(data.get(field), rest, value, path)})
+    if isinstance(data, tuple) and field.isdecimal() and int(field) < len(data):
+        items: list[Any] = list(data)
+        items[int(field)] = _changed(items[int(field)], rest, value, path)
+        return tuple(items)
+    raise UsageError(finding("U012", path=path))
+
+
+def doubt_of(arguments: Namespace, run: kept.Run, out: Output) -> kept.Doubt:
+    """Return who decides about calls of which nobody knows whether they were carried out.
+
+    In a terminal people are asked, before anything goes on.
+    """
+    policy = arguments.in_doubt or ("ask" if _has_terminal() else "fail")
+    doubts = {request.key: request for request in run.doubts}
+    told: dict[Key, Data] = {}
+    if arguments.answer and arguments.at is None and not arguments.edit:
+        places = _Places(run)
+        for place, text in arguments.answer:
+            key = places.key(place)
+            if key not in doubts:
+                raise UsageError(finding("U013", place=place))
+            told[key] = text
+    if policy == "ask":
+        for key, request in doubts.items():
+            if key not in told:
+                told[key] = _asked(request, out)
+
+    def decide(request: Request) -> Data | Failure | None:
+        if request.key in told:
+            return told[request.key]
+        return None if policy == "retry" else kept.refuse(request)
+
+    return decide
+
+
+def _has_terminal() -> bool:
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _asked(request: Request, out: Output) -> Data:
+    """Return what a person says about a call; None is to make it again.
+
+    Raises:
+        CheckpointError: They do not know either.
+    """
+    shown = cut(text_of_value(request.argument), _SHOWN)
+    out.error(f"`{request.site.name}` at {key_text(request.key)} was sent: {shown}")
+    out.error("Nobody knows whether it was carried out, and twice may do harm.")
+    while True:
+        out.error("[r] make it again   [a] say what it answered   [s] stop here")
+        said = sys.stdin.readline()
+        match said.strip().casefold()[:1]:
+            case "r":
+                return None
+            case "a":
+                out.error("Its answer, on one line:")
+                return sys.stdin.readline().rstrip("\n")
+            case "s":
+                kept.refuse(request)
+            case "" if not said:
+                kept.refuse(request)
+
+
+def hint(run: kept.Run) -> str:
+    """Return what to type to go on with `run`."""
+    command = f"lambdagent run --resume {shlex.quote(str(run.path))}"
+    if run.told().outcome is None:
+        return f"to go on: {command}"
+    return f"to try again from step N: {command} --at N"

@@ -1,0 +1,137 @@
+"""What keeps a run on disk while it moves: its journal, and its state now and then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lambdagent.effects.handlers import Request
+from lambdagent.effects.journal import Journal, Outcome, Recall, Recorded, key_text, read_journal
+from lambdagent.effects.run_directory import Beginning, RunDirectory
+from lambdagent.effects.states import StateFile, forget_states, read_states
+from lambdagent.ir.data import Data
+from lambdagent.machine.link import Linked
+from lambdagent.machine.state import BETA, Fail, Failure, Halt, Machine, Path
+
+# Transitions that are worth a look whether to save: fewer would cost more than they keep.
+_SHORTEST = 1_000
+_OUTCOMES: dict[type, Outcome] = {Halt: "answered", Fail: "failed"}
+
+
+class Keeper:
+    """Keeps one run; whoever has one holds the lock of its directory.
+
+    Attributes:
+        machine: The newest state on disk, None if there is none.
+        begun_s: Seconds that the run has taken in other processes.
+    """
+
+    def __init__(
+        self,
+        run: RunDirectory,
+        linked: Linked,
+        beginning: Beginning,
+        *,
+        recalled: Callable[[Request], None],
+        doubt: Callable[[Request], Data | Failure | None],
+        fsync: bool = True,
+    ) -> None:
+        """Go on with `run`.
+
+        Args:
+            run: The run, locked.
+            linked: Its program.
+            beginning: What it began with: its name, and how often a state is saved.
+            recalled: Told of each request that was answered in an earlier process.
+            doubt: Called for a request of which nobody knows whether it was carried out, and that
+                may do harm if it is twice. Returns what came of it, None to ask again, or raises.
+            fsync: Wait for the disk; without it a failure of power may lose the last answers.
+
+        Raises:
+            CheckpointError: A file is damaged, or cannot be read or written.
+        """
+        told = read_journal(run.journal)
+        self.machine, is_ahead = read_states(run.states, linked, told.end, run=beginning.id)
+        if is_ahead:
+            # The journal lost answers and will be as long again with others; what led to these
+            # states must not be taken for those.
+            forget_states(run.states)
+        self._recall = Recall(told)
+        self._open = set(told.open)
+        self._outcome = told.outcome
+        self._recalled = recalled
+        self._doubt = doubt
+        self._id = beginning.id
+        self._journal = Journal(run.journal, told, fsync=fsync)
+        self._states = StateFile(run.states, linked, run=beginning.id, fsync=fsync)
+        self._autosave = beginning.autosave
+        self._saved_at = 0 if self.machine is None else self.machine.counters[BETA]
+        self._saved = self.machine
+        self._wanted = False
+        self.begun_s = told.length_s
+
+    @property
+    def slice(self) -> int | None:
+        """Most transitions between two calls of `moved`, None for any number."""
+        return max(self._autosave, _SHORTEST) if self._autosave else None
+
+    def answer_to(self, request: Request) -> Recorded | None:
+        """Return the answer that came before, or that `doubt` knows.
+
+        Raises:
+            CheckpointError: Something else was asked at its key.
+        """
+        recorded = self._recall.answer_to(request)
+        if recorded is None and request.key in self._open and not request.site.idempotent:
+            answer = self._doubt(request)
+            if answer is not None:
+                recorded = Recorded(answer, self.begun_s, 0.0)
+                self._journal.result(request.key, answer, 0.0, 0.0)
+        if recorded is not None:
+            self._recalled(request)
+        return recorded
+
+    def intent(self, request: Request, at_s: float) -> str | None:
+        """Keep that `request` is about to go out; return its idempotency key.
+
+        `at_s` counts from the start of this process.
+        """
+        digest = self._recall.digest_of(request)
+        self._journal.intent(request.key, request.site.name, digest, at_s)
+        return f"{self._id}{key_text(request.key)}"
+
+    def result(self, key: Path, answer: Data | Failure, at_s: float, took_s: float) -> None:
+        """Keep what came of a request."""
+        self._journal.result(key, answer, at_s, took_s)
+
+    def commit(self) -> None:
+        """Wait until all of it is on the disk."""
+        self._journal.commit()
+
+    def moved(self, machine: Machine) -> None:
+        """Save `machine` if it is time to."""
+        due = self._autosave and machine.counters[BETA] - self._saved_at >= self._autosave
+        if due or self._wanted:
+            self.save(machine)
+
+    def want(self) -> None:
+        """Have the next state that `moved` sees saved; from any thread."""
+        self._wanted = True
+
+    def save(self, machine: Machine) -> None:
+        """Save `machine`, after everything that led to it; what is on disk is not saved again."""
+        if machine is self._saved:
+            return
+        outcome = _OUTCOMES.get(type(machine.root.state))
+        if self._outcome is None and outcome is not None:
+            self._journal.finish(outcome)
+            self._outcome = outcome
+        self._journal.commit()
+        self._states.save(machine, self._journal.end)
+        self._saved_at = machine.counters[BETA]
+        self._saved = machine
+        self._wanted = False
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._journal.close()
+        self._states.close()

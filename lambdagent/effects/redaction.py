@@ -1,0 +1,93 @@
+"""Secrets of the environment, kept out of everything that a run says, keeps or is told.
+
+What a model, a tool or a person says is looked through at the border, before the machine has it:
+so no journal, state, trace, recording or answer can hold a secret, and a run that goes on asks the
+same as before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from urllib.parse import quote
+
+from lambdagent.ir.data import Data, Record
+from lambdagent.machine.state import Failure
+
+_NAMES = re.compile(
+    r"(?:^|_|API)KEYS?(?:_ID)?(?:_?\d+)?$|(?:^|_)(?:PAT|PWD)$"
+    r"|(?:TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL)S?(?:_?\d+)?$",
+    re.IGNORECASE,
+)
+# The password in the address of a database or a service.
+_IN_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#:@]*:([^/?#@]+)@", re.IGNORECASE)
+# Shorter ones are words that stand anywhere.
+_SHORTEST = 8
+
+
+def names_a_secret(variable: str) -> bool:
+    """Whether an environment variable holds a secret, to go by its name.
+
+    >>> names_a_secret("OPENAI_API_KEY"), names_a_secret("HOME"), names_a_secret("PWD")
+    (True, False, False)
+    """
+    return variable not in {"PWD", "OLDPWD"} and _NAMES.search(variable) is not None
+
+
+def _secrets_in(name: str, value: str) -> list[str]:
+    whole = [value.strip()] if names_a_secret(name) else []
+    return whole + _IN_URL.findall(value)
+
+
+def _forms(secret: str) -> set[str]:
+    """Return `secret` as it is, and as it stands inside JSON and URLs."""
+    return {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]} | {
+        quote(secret),
+        quote(secret, safe=""),
+    }
+
+
+class Redaction:
+    """Puts ``[NAME]`` in the place of the values of variables that hold secrets."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        """Look for the secrets of `environment`."""
+        found = {
+            form: f"[{name}]"
+            for name, value in environment.items()
+            for secret in _secrets_in(name, value)
+            if len(secret) >= _SHORTEST
+            for form in _forms(secret)
+        }
+        # A secret may be a part of another one.
+        self._secrets = sorted(found.items(), key=lambda each: len(each[0]), reverse=True)
+
+    def named_in(self, text: str) -> str | None:
+        """Return the name of a variable whose secret stands in `text`, if one does."""
+        return next((shown for secret, shown in self._secrets if secret in text), None)
+
+    def text(self, text: str) -> str:
+        """Return `text` without secrets."""
+        for secret, shown in self._secrets:
+            if secret in text:
+                text = text.replace(secret, shown)
+        return text
+
+    def data(self, data: Data) -> Data:
+        """Return `data` without secrets; as it is if it holds none."""
+        if not self._secrets:
+            return data
+        if isinstance(data, str):
+            return self.text(data)
+        if isinstance(data, tuple):
+            return tuple(map(self.data, data))
+        if isinstance(data, Record):
+            return Record({self.text(key): self.data(data[key]) for key in data})
+        return data
+
+    def answer(self, answer: Data | Failure) -> Data | Failure:
+        """Return an answer without secrets."""
+        if isinstance(answer, Failure):
+            return Failure(answer.kind, self.text(answer.message), self.data(answer.data))
+        return self.data(answer)

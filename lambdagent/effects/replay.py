@@ -1,0 +1,49 @@
+"""A run again from what its journal says, without asking anybody anything."""
+
+from __future__ import annotations
+
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.handlers import Request
+from lambdagent.effects.journal import Recall, Told
+from lambdagent.ir.data import Data
+from lambdagent.machine.link import Linked
+from lambdagent.machine.state import Failure, Machine, Path
+
+
+class _Replay(Recall):
+    """Answers from a journal and keeps nothing."""
+
+    begun_s = 0.0
+    slice = None
+
+    def intent(self, request: Request, at_s: float) -> str | None:
+        """Keep nothing: nobody is asked."""
+
+    def result(self, key: Path, answer: Data | Failure, at_s: float, took_s: float) -> None:
+        """Keep nothing."""
+
+    def commit(self) -> None:
+        """Keep nothing."""
+
+    def moved(self, machine: Machine) -> None:
+        """Keep nothing."""
+
+
+def replay(linked: Linked, machine: Machine, told: Told) -> Execution:
+    """Return the run from `machine` to where its journal ends.
+
+    Args:
+        linked: The program.
+        machine: A state that the journal leads on from.
+        told: The journal.
+
+    Raises:
+        CheckpointError: The program asks something else than the journal says.
+    """
+    execution = Execution(linked, machine, keeper=_Replay(told))
+    moving = True
+    while moving:
+        execution.advance()
+        execution.new_requests(0.0)
+        moving = execution.can_move
+    return execution

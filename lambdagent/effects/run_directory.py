@@ -1,0 +1,273 @@
+"""A run on disk: one directory.
+
+    DIR/<id>/program.json    the program, as `lambdagent lambda --format json` writes it
+    DIR/<id>/run.json        what else the run began with; its being there is what makes it a run
+    DIR/<id>/journal         see `journal`
+    DIR/<id>/states          see `states`
+    DIR/<id>/lock            held by whoever goes on with it
+
+Nobody else may read any of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import secrets
+import shutil
+import time
+import weakref
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from lambdagent.effects.frames import damaged, put_file, read_file, sync_directory, unwritable
+from lambdagent.effects.journal import Told, create_journal
+from lambdagent.errors import CheckpointError, NoSuchFileError, finding
+from lambdagent.ir.alpha import digest_rows
+from lambdagent.ir.data import DEEPEST, Data, NotDataError, Record, freeze, thaw
+
+FORMAT_KEY, FORMAT = "lambdagent-run", 1
+
+
+def new_id(began: float) -> str:
+    """Return what a run that began at `began` is called."""
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime(began))
+    return f"{stamp}-{secrets.token_hex(3)}"
+
+
+@attrs.frozen(kw_only=True)
+class Beginning:
+    """What a run began with, besides its program.
+
+    Attributes:
+        agent: Its name.
+        digest: That of the program.
+        input: What it was asked.
+        began: Seconds since the epoch.
+        autosave: β between two states on disk; 0 for none but the last.
+        hidden: Sites whose models have a password in their URL, which is not kept.
+        parent: The run that it is a fork of, and the key of the first call that is its own.
+        id: What it is called, wherever its directory is moved to.
+    """
+
+    agent: str
+    digest: str
+    input: Data
+    began: float
+    autosave: int
+    hidden: tuple[str, ...] = ()
+    parent: tuple[str, str] | None = None
+    id: str = attrs.field(default=attrs.Factory(lambda self: new_id(self.began), takes_self=True))
+
+
+# Directories that this process has locked. A lock belongs to all who inherit it: the child of a
+# fork has to let go, or it would go on with the run too, and keep it locked when we are gone.
+_locked: weakref.WeakSet[RunDirectory] = weakref.WeakSet()
+
+
+def _let_go() -> None:
+    for directory in list(_locked):
+        directory.let_go()
+
+
+os.register_at_fork(after_in_child=_let_go)
+
+
+class RunDirectory:
+    """One run on disk.
+
+    Attributes:
+        path: Its directory.
+        id: The name of that.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Look at the run in `path`."""
+        self.path = path
+        self.id = path.name
+        self._lock: int | None = None
+
+    @property
+    def journal(self) -> Path:
+        """The file of the journal."""
+        return self.path / "journal"
+
+    @property
+    def states(self) -> Path:
+        """The file of the states."""
+        return self.path / "states"
+
+    @property
+    def program(self) -> Path:
+        """The file of the program."""
+        return self.path / "program.json"
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all its files."""
+        found = 0
+        for file in self.path.iterdir():
+            with contextlib.suppress(FileNotFoundError):  # gone meanwhile
+                found += file.lstat().st_size
+        return found
+
+    def beginning(self) -> Beginning:
+        """Return what the run began with.
+
+        Raises:
+            CheckpointError: The file is damaged or of another version.
+            NoSuchFileError: There is no run.
+        """
+        path = self.path / "run.json"
+        try:
+            text = read_file(path).decode("utf-8", "surrogatepass")
+            # The input is one level below the row.
+            row: Any = freeze(json.loads(text), max_depth=DEEPEST + 1)
+            return _beginning(path, row)
+        except FileNotFoundError:
+            raise NoSuchFileError(finding("K002", path=str(self.path))) from None
+        except (KeyError, TypeError, ValueError, RecursionError, NotDataError) as error:
+            raise damaged(path, 0, f"it describes no run: {error}") from error
+
+    def acquire(self) -> None:
+        """Be the only one to go on with this run, until `release`.
+
+        Raises:
+            CheckpointError: Somebody else goes on with it.
+        """
+        if self._lock is not None:
+            return
+        path = self.path / "lock"
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise unwritable(path, error) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            os.close(lock)
+            raise CheckpointError(finding("K003", run=self.id)) from error
+        except OSError as error:
+            os.close(lock)
+            raise unwritable(path, error) from error
+        self._lock = lock
+        _locked.add(self)
+
+    def release(self) -> None:
+        """Let others go on with it."""
+        if self._lock is not None:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)  # also for a child that has inherited it
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Have nothing to do with the lock any more; whoever else has it keeps it."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+            _locked.discard(self)
+
+    def remove(self) -> None:
+        """Remove the run. `run.json` goes first, so that what is left after a crash is none.
+
+        Raises:
+            CheckpointError: It cannot be removed, or somebody goes on with it.
+        """
+        self.acquire()
+        try:
+            (self.path / "run.json").unlink(missing_ok=True)
+            shutil.rmtree(self.path)
+        except OSError as error:
+            raise unwritable(self.path, error) from error
+        finally:
+            self.release()
+
+
+def _beginning(path: Path, row: Any) -> Beginning:
+    form = row[FORMAT_KEY]
+    if form != FORMAT:
+        raise CheckpointError(finding("K004", path=str(path), found=form, known=FORMAT))
+    if row["check"] != _check(row):
+        raise damaged(path, 0, "it does not match its check")
+    parent = row["parent"]
+    return Beginning(
+        id=str(row["id"]),
+        agent=str(row["agent"]),
+        digest=str(row["digest"]),
+        input=row["input"],
+        began=float(row["began"]),
+        autosave=int(row["autosave"]),
+        hidden=tuple(map(str, row["hidden"])),
+        parent=None if parent is None else (str(parent[0]), str(parent[1])),
+    )
+
+
+def _check(row: Record) -> str:
+    """Return what the other fields are checked by: a changed input would be another run."""
+    return digest_rows((Record({key: row[key] for key in row if key != "check"}),))
+
+
+def create_run(
+    directory: Path, program_json: str, beginning: Beginning, told: Told | None = None
+) -> RunDirectory:
+    """Return a new run in `directory`, locked, with everything on the disk that it needs.
+
+    Args:
+        directory: Where it gets a directory of its own.
+        program_json: Its program.
+        beginning: What else it begins with.
+        told: What its journal says from the start.
+
+    Raises:
+        CheckpointError: It cannot be written.
+    """
+    run = RunDirectory(directory / beginning.id)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        run.path.mkdir(mode=0o700)
+        sync_directory(directory)
+    except OSError as error:
+        raise unwritable(run.path, error) from error
+    try:
+        run.acquire()
+        create_journal(run.journal, told)
+        write_beginning(run, program_json, beginning)
+    except CheckpointError:
+        run.release()
+        with contextlib.suppress(OSError):
+            shutil.rmtree(run.path)
+        raise
+    return run
+
+
+def write_beginning(run: RunDirectory, program_json: str, beginning: Beginning) -> None:
+    """Write what a run begins with, the program first.
+
+    Raises:
+        CheckpointError: It cannot be written.
+    """
+    put_file(run.program, program_json.encode("utf-8", "surrogatepass"))
+    row = Record({FORMAT_KEY: FORMAT, **attrs.asdict(beginning, recurse=False)})
+    checked = Record(row, check=_check(row))
+    text = json.dumps(thaw(checked), ensure_ascii=False, indent=1) + "\n"
+    put_file(run.path / "run.json", text.encode("utf-8", "surrogatepass"))
+
+
+def runs_in(directory: Path) -> list[RunDirectory]:
+    """Return the runs in `directory`, oldest first.
+
+    Raises:
+        NoSuchFileError: There is no such directory.
+        CheckpointError: It cannot be read.
+    """
+    try:
+        found = [path for path in directory.iterdir() if (path / "run.json").is_file()]
+    except (FileNotFoundError, NotADirectoryError):
+        raise NoSuchFileError(finding("K002", path=str(directory))) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CheckpointError(finding("K009", path=str(directory), reason=reason)) from error
+    return [RunDirectory(path) for path in sorted(found)]

@@ -1,0 +1,140 @@
+"""The states of a run on disk: deltas of `machine.checkpoint`, each with the journal's end then.
+
+    first frame = (format, digest of the program, id of the run)
+    others      = (end of the journal, rows, threads, gone, counters, transitions)
+
+A file begins with a whole state. When it has grown to eight times that, a new one takes its place,
+since what was written is kept in memory to be referred to.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lambdagent.effects.frames import (
+    FrameFile,
+    create,
+    damaged,
+    read_frames,
+    sync_directory,
+    unwritable,
+)
+from lambdagent.effects.packed import NotPackedError, pack, unpack
+from lambdagent.ir.data import Data
+from lambdagent.machine.checkpoint import (
+    FORMAT,
+    MalformedStateError,
+    StateDecoder,
+    StateEncoder,
+    check_origin,
+)
+from lambdagent.machine.link import Linked
+from lambdagent.machine.state import Machine
+
+MAGIC = b"lambdaS\x01"
+_GROWTH = 8
+# A small state is no reason to begin again at every turn.
+_SMALL_BYTES = 1 << 16
+
+
+class StateFile:
+    """Writes the states of one run."""
+
+    def __init__(self, path: Path, linked: Linked, *, run: str = "", fsync: bool = True) -> None:
+        """Write the states of `run` to `path`, in the place of what is there."""
+        self._path = path
+        self._run = run
+        self._linked = linked
+        self._fsync = fsync
+        self._encoder = StateEncoder()
+        self._file: FrameFile | None = None
+        self._limit = 0
+
+    def save(self, machine: Machine, journal_end: int) -> None:
+        """Add `machine`; the journal ended at `journal_end`, all of it on the disk.
+
+        Raises:
+            CheckpointError: It cannot be written.
+        """
+        try:
+            if self._file is None or self._file.end > self._limit:
+                self._begin(machine, journal_end)
+            else:
+                self._file.append(pack((journal_end, *self._encoder.delta(machine))))
+                self._file.sync()
+        except BaseException:
+            # What the encoder takes for written is not: the next state is to be a whole one.
+            self.close()
+            raise
+
+    def _begin(self, machine: Machine, journal_end: int) -> None:
+        encoder = StateEncoder()
+        origin = pack((FORMAT, self._linked.digest, self._run))
+        whole = pack((journal_end, *encoder.delta(machine)))
+        end = create(self._path, MAGIC, [origin, whole])
+        self.close()
+        self._file = FrameFile(self._path, end=end, fsync=self._fsync)
+        self._encoder = encoder
+        self._limit = max(_GROWTH * end, _SMALL_BYTES)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+
+def read_states(
+    path: Path, linked: Linked, journal_end: int, *, run: str = ""
+) -> tuple[Machine | None, bool]:
+    """Return the newest state of `run` at `path` that a journal of `journal_end` bytes leads to.
+
+    Returns:
+        The state, None if there is none, and whether there are others that the journal does not
+        lead to.
+
+    Raises:
+        CheckpointError: The file is damaged, of another version or program, or cannot be read.
+    """
+    if not path.exists():
+        return None, False
+    frames, _ = read_frames(path, MAGIC)
+    newest: Machine | None = None
+    is_ahead = False
+    decoder = StateDecoder(linked)
+    for number, (offset, payload) in enumerate(frames):
+        try:
+            row: Any = unpack(payload)
+            if number == 0:
+                _check_owner(linked, run, *row)
+                continue
+            end, *delta = row
+            machine = decoder.state(tuple(delta))
+            if end <= journal_end:
+                newest = machine
+            else:
+                is_ahead = True
+        except (NotPackedError, MalformedStateError, TypeError, ValueError) as error:
+            raise damaged(path, offset, str(error)) from error
+    return newest, is_ahead
+
+
+def _check_owner(linked: Linked, run: str, form: Data, program: Data, owner: Data) -> None:
+    check_origin(linked, form, program)
+    if owner != run:
+        what = f"they are states of the run {owner!s:.80}"
+        raise MalformedStateError(what)
+
+
+def forget_states(path: Path) -> None:
+    """Remove the states at `path`; the journal is enough.
+
+    Raises:
+        CheckpointError: They cannot be removed.
+    """
+    try:
+        path.unlink()
+        sync_directory(path.parent)
+    except OSError as error:
+        raise unwritable(path, error) from error

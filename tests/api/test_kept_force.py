@@ -1,0 +1,81 @@
+"""Another program for a run: only if it would have come to where the run stands."""
+
+import pytest
+
+from lambdagent.api.kept import Run
+from lambdagent.effects.journal import read_journal
+from lambdagent.errors import CheckpointError
+from lambdagent.ir.program import Program
+from tests.api.kept_world import KilledError, World, agent, plain
+
+
+def said(text: str) -> str:
+    return f"said {len(text)}"
+
+
+def chain(world: World, validator: str = "'never' in x", second: str = "Second.") -> Program:
+    guard = {"validator": validator, "retry": 2, "fallback": "last"}
+    steps = [
+        {"name": "one", "prompt": "First.", "guard": guard},
+        {"name": "two", "prompt": second},
+    ]
+    return agent(world, type="chain", chain={"steps": steps})
+
+
+def stopped(tmp_path, calls: int):
+    """A run that was killed before its call of the number `calls` was carried out."""
+    world = World(said, die_at=calls, carried_out=False)
+    run = Run.begin(chain(world), "in", tmp_path, fsync=False)
+    with run, pytest.raises(KilledError):
+        run.resume()
+    return run.path
+
+
+def changed(path, world: World, **change: str) -> Run:
+    return Run.load(
+        path, program=chain(world, **change), force=True, fsync=False, providers={"openai": world}
+    )
+
+
+def test_a_site_that_was_not_called_may_change(tmp_path):
+    path, world = stopped(tmp_path, 2), World(said)
+    with changed(path, world, second="Another second.") as run:
+        result = run.resume()
+    assert [record.term for record in result.trace] == ["one", "one", "one", "two"]
+    assert world.count == 2
+    assert "Another second." in world.asked[-1]
+    # It is the program of the run now.
+    with Run.load(path, providers={"openai": World(said)}) as run:
+        assert plain(run.resume().trace) == plain(result.trace)
+
+
+@pytest.mark.parametrize("force", [True, False])
+def test_a_site_that_was_called_may_not(tmp_path, force):
+    path, world = stopped(tmp_path, 2), World(said)
+    before = {each.name: each.read_bytes() for each in path.iterdir()}
+    program = agent(
+        world,
+        type="chain",
+        chain={
+            "steps": [{"name": "one", "prompt": "Other."}, {"name": "two", "prompt": "Second."}]
+        },
+    )
+    with pytest.raises(CheckpointError) as caught:
+        Run.load(path, program=program, force=force, providers={"openai": world})
+    assert caught.value.diagnostic.code == ("K012" if force else "K005")
+    assert "`llm:one`" in str(caught.value)
+    assert {each.name: each.read_bytes() for each in path.iterdir()} == before
+    assert world.count == 0
+
+
+# The guard accepts the first answer now: the two calls that followed would not have been made.
+@pytest.mark.parametrize("calls", [1, 2, 3])
+def test_a_program_that_would_not_have_asked_what_was_asked_is_refused(tmp_path, calls):
+    path, world = stopped(tmp_path, calls), World(said)
+    answers = read_journal(path / "journal").answers
+    with pytest.raises(CheckpointError, match="K006"):
+        changed(path, world, validator="True")
+    assert read_journal(path / "journal").answers == answers
+    with Run.load(path, providers={"openai": world}) as run:
+        run.resume()
+    assert world.count == 4 - calls
