@@ -1,16 +1,19 @@
 """Tools.
 
-Tool(s)            λx. do tool:s x
-Tool(terminate)    λx. x
+Tool(s)                 λx. do tool:s x
+Tool(s, confirm=True)   λx. case (do confirm:s x) {approved _ ⇒ do tool:s x; denied why ⇒ why}
+Tool(terminate)         λx. x
 """
 
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
-from lambdagent.ir.core import App, Label, Lam, Term, Var
+from lambdagent.ir.core import App, Label, Lam, Prim, Term, Var
 from lambdagent.ir.data import Record
-from lambdagent.ir.labels import TERMINATE
+from lambdagent.ir.labels import TERMINATE, VERDICT
 
 _X = Var(0, "x")
+_X_IN_BRANCH = Var(1, "x")
+_DENIED = Lam(Var(0, "why"), "why")
 IDENTITY = Lam(_X, "x")
 
 
@@ -28,4 +31,10 @@ def lower_tool(tool: surface.Tool, table: SiteTable) -> Term:
         timeout_s=tool.timeout_s,
         binding=tool.implementation,
     )
-    return Lam(App(site, _X, Label("tool", f"Tool:{tool.name}")), "x")
+    label = Label("tool", f"Tool:{tool.name}")
+    if not tool.confirm:
+        return Lam(App(site, _X, label), "x")
+    confirm = table.add("confirm", tool.name, Record(tool=tool.name))
+    asked = App(confirm, _X, Label("confirm", f"Confirm:{tool.name}"))
+    approved = Lam(App(site, _X_IN_BRANCH, label), "_")
+    return Lam(App(App(App(Prim("case", (VERDICT,)), asked), approved), _DENIED), "x")

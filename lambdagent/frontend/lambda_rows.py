@@ -45,6 +45,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "description": TEXT,
         "command": COMMAND,
         "idempotent": TRUTH,
+        "confirm": TRUTH,
         "timeout": NUMBER,
     },
 }

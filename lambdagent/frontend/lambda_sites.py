@@ -119,6 +119,7 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
     "mem.append": _memory,
     "recall": _stored,
     "remember": _stored,
+    "confirm": {"tool": Field(TEXT, str)},
     "predicate": {
         "names": Field(LABELS, ("x",)),
         "expression": Field(ROWS, OPTIONAL),
@@ -138,9 +139,8 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
     "fail": {"error": Field(TEXT, str), "message": Field(TEXT, "")},
 }
 # Kinds whose sites need no row, since all of it is usual.
-_USUAL = {"tool", "now", "thought", "concat", "truth", "fail", "conv.read", "conv.append"} | {
-    "mem.read",
-    "mem.append",
+_USUAL = {"tool", "confirm", "now", "thought", "concat", "truth", "fail"} | {
+    *("conv.read", "conv.append", "mem.read", "mem.append")
 }
 # Attributes where no exact configuration is given.
 _ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {

@@ -20,6 +20,7 @@ CUT = "…"
 # Floats up to here are all of their whole numbers.
 _EXACT = 1 << 53
 _TOOL = attrs.fields(surface.Tool)
+_TOOL_SETTINGS = ("description", "command", "idempotent", "confirm")
 _HEARD = attrs.fields(surface.ConversationLam)
 
 
@@ -75,8 +76,7 @@ class RowTable:
 
     def tool(self, term: surface.Tool) -> str:
         """Return the name that stands for a tool."""
-        settings = {name: getattr(term, name) for name in ("description", "command", "idempotent")}
-        row = _unusual(settings, _TOOL)
+        row = _unusual({name: getattr(term, name) for name in _TOOL_SETTINGS}, _TOOL)
         if term.timeout_s != _TOOL.timeout_s.default:
             row["timeout"] = plain_number(term.timeout_s)
         return self._key("tool", term.name, {"name": term.name}, row)

@@ -10,6 +10,8 @@ OTHER: Final = "_"
 MEMORY: Final = ("memory",)
 TRANSCRIPT: Final = ("transcript",)
 REPLY: Final = ("reply",)
+# What a person says about a call: go on, or why not.
+VERDICT: Final = ("approved", "denied")
 # What the exit test of a ReAct loop may use.
 EARLY_STOP_NAMES: Final = (
     *("x", "content", "turn", "finish_reason", "tool_calls", "tool_results", "observation"),

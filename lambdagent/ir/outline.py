@@ -127,7 +127,7 @@ class _Outline:
         return [f"Lam({_shown(term.name)})"]
 
     def tool(self, term: surface.Tool) -> _Parts:
-        return [_IDENTITY if _is_identity(term) else f"Tool({_shown(term.name)})"]
+        return [_IDENTITY if _is_identity(term) else _tool(term, f"Tool({_shown(term.name)})")]
 
     def compose(self, term: surface.Compose) -> _Parts:
         if not term.stages:
@@ -207,7 +207,7 @@ class _Outline:
         ]
 
     def tool_body(self, tool: surface.Tool) -> str:
-        return _IDENTITY if _is_identity(tool) else "Tool"
+        return _IDENTITY if _is_identity(tool) else _tool(tool, "Tool")
 
     def rounds_until(self, term: surface.Loop) -> list[_Parts]:
         return [
@@ -215,6 +215,10 @@ class _Outline:
             ["let x = ", *self.operand(term.body), "(x) in"],
             ["IF ", *self.test(term.condition, "⟨x, step⟩"), " THEN x ELSE self(x)"],
         ]
+
+
+def _tool(tool: surface.Tool, called: str) -> str:
+    return f"Confirm({called})" if tool.confirm else called
 
 
 _FORMS: Mapping[type[surface.Term], Callable[[_Outline, Any], _Parts]] = {

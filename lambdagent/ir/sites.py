@@ -27,6 +27,7 @@ KINDS: dict[str, SiteClass] = {
     "mem.append": "store",
     "recall": "oracle",
     "remember": "oracle",
+    "confirm": "oracle",
     "predicate": "host",
     "stop": "host",
     "action": "host",

@@ -165,6 +165,8 @@ class Tool(Term):
         implementation: The function, kept in the registry; here only its key.
         command: Shell command, for tools of the command line.
         timeout_s: Longest wait for one call, in seconds.
+        idempotent: Whether calling it twice does no harm.
+        confirm: Whether a person has to approve each call before it is made.
     """
 
     name: str
@@ -173,6 +175,7 @@ class Tool(Term):
     command: str | None = attrs.field(default=None, kw_only=True)
     timeout_s: float = attrs.field(default=30.0, kw_only=True, converter=float)
     idempotent: bool = attrs.field(default=False, kw_only=True)
+    confirm: bool = attrs.field(default=False, kw_only=True)
 
     @property
     def fn(self) -> Callable[[Any], Any]:

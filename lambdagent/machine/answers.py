@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import cast
 
+from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Data, Record, shallow
-from lambdagent.ir.labels import REPLY
+from lambdagent.ir.labels import REPLY, VERDICT
 from lambdagent.ir.sites import Site
 from lambdagent.machine.decoders import DecodeError, Kind, decode_output
 from lambdagent.machine.state import (
@@ -29,10 +30,13 @@ def decode_answer(site: Site, answer: Data | Failure) -> Value | Failure:
     """Return the value of `answer` at `site`, or the failure that it is.
 
     A model's answer is a record with a `text`; the site's decoder reads that text, or keeps the
-    whole ``reply``. A failure at a site whose errors are text is the text of its message.
+    whole ``reply``. What a person says to a call is true, which approves it, or why not; nothing
+    else approves. A failure at a site whose errors are text is the text of its message.
     """
     if isinstance(answer, Failure):
         return answer.message if site.on_error == "text" else answer
+    if site.kind == "confirm":
+        return _verdict(str(site.static["tool"]), answer)
     if site.decoder == "raw":
         return inject(answer)
     if site.decoder == "reply":
@@ -44,6 +48,14 @@ def decode_answer(site: Site, answer: Data | Failure) -> Value | Failure:
         return inject(decode_output(cast(Kind, site.decoder), text))
     except DecodeError as error:
         return Failure("ValidationError", str(error), text)
+
+
+def _verdict(tool: str, answer: Data) -> Value:
+    """Return ``approved⟨()⟩``, or ``denied⟨text⟩`` with what the model is told."""
+    if answer is True:
+        return tagged(VERDICT, 0, UNIT)
+    reason = "" if answer is False else text_of(answer)
+    return tagged(VERDICT, 1, f"[DENIED: {tool}] {reason}".rstrip())
 
 
 def text_of(answer: Data) -> str:

@@ -1,4 +1,4 @@
-"""The macro trace: one record for each model call, tool call, route and terminate of a run.
+"""The macro trace: a record for each model call, tool call, confirmation, route and terminate.
 
 Source: specification 15.3 and 15.8; semantics.md §4.
 """
@@ -15,7 +15,7 @@ from lambdagent.machine.state import TAGGED, Event, Path
 from lambdagent.machine.text import asked_text, text_of_data, text_of_value
 from lambdagent.machine.values import sketch
 
-_EFFECTS = {"llm", "tool"}
+_EFFECTS = {"llm", "tool", "confirm"}
 # A label that a router chose, and what a reply of a ReAct loop means.
 _CHOICES = {"route", "action"}
 
@@ -26,7 +26,7 @@ class TraceRecord:
 
     Attributes:
         step: Number, from 0.
-        kind: ``llm tool route terminate``.
+        kind: ``llm tool confirm route terminate``.
         term: Name as people know it, such as ``think`` or ``Tool:search``.
         started_s: Seconds from the start of the run; None where nothing was waited for.
         elapsed_s: Seconds until the answer.
@@ -145,7 +145,10 @@ def _selected(event: Event) -> str:
 
 
 def _said(exchange: Exchange) -> Data:
-    """Return what came back: of a model's reply its text."""
+    """Return what came back: of a model's reply its text, of a person's verdict that in words."""
+    if exchange.site.kind == "confirm":
+        reason = text_of(exchange.answer or None)
+        return "approved" if exchange.answer is True else f"denied: {reason}".rstrip(": ")
     return text_of(exchange.answer) if exchange.site.kind == "llm" else exchange.answer
 
 

@@ -99,6 +99,20 @@ def test_a_conversation_may_have_answers_that_are_json_objects():
 # --- tools ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("decision", "value", "asked"),
+    [
+        (True, "found", ["confirm:search", "tool:search"]),
+        ("not that", "[DENIED: search] not that", ["confirm:search"]),
+    ],
+)
+def test_a_confirmed_tool_asks_a_person_before(decision, value, asked):
+    replies = {"confirm:search": decision, "tool:search": "found"}
+    ran = ask(Tool("search", confirm=True), "x", lambda site, _: replies[site])
+    assert ran.value == value
+    assert ran.asked == [(site, "x") for site in asked]
+
+
 def test_a_tool_asks_the_world():
     assert ask(Tool("search"), "x", ["found"]).asked == [("tool:search", "x")]
 

@@ -76,10 +76,11 @@ def test_a_site_of_another_name_says_its_kind():
 
 
 def test_usual_sites_need_no_row():
-    sites = program("λx. tool.wc (now.n ()) ⊕ truth.t x").sites
+    sites = program("λx. tool.wc (now.n ()) ⊕ truth.t (confirm.wc x)").sites
+    assert sites["confirm:wc"].static == Record(tool="wc")
     assert sites["concat:join"].static == Record(count=2)
     assert sites["tool:wc"].static["command"] is None
-    assert {*sites} == {"tool:wc", "now:n", "truth:t", "concat:join"}
+    assert {*sites} == {"tool:wc", "now:n", "truth:t", "concat:join", "confirm:wc"}
 
 
 def test_reading_and_appending_share_their_cell():

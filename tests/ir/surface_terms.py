@@ -39,6 +39,7 @@ SAMPLES: dict[str, surface.Term] = {
     "if": surface.If("len(x) > 3", REACT, surface.Pair(surface.Fst(), surface.Snd())),
     "guard": surface.Guard(REACT, surface.Lam("judge"), 1, 'say "no"'),
     "tool": surface.Tool("ls", command="ls -l", idempotent=True),
+    "confirm": surface.Tool("pay", confirm=True),
     "terminate": surface.Tool("terminate"),
     "identity": surface.Compose(),
     "bare-step": react("terminate").body,
@@ -76,6 +77,7 @@ TOOLS = st.builds(
     command=st.none() | TEXTS,
     timeout_s=FLOATS,
     idempotent=st.booleans(),
+    confirm=st.booleans(),
 )
 
 

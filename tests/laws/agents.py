@@ -55,6 +55,8 @@ def answers(seed: int) -> Oracle:
         number = _hash(seed, name.partition("#")[0], thaw(argument))
         if kind == "now":
             return 1000.0 + number % 7
+        if kind == "confirm":
+            return (True, True, False, "not now")[number % 4]
         if kind == "tool":
             made: list[Answer] = [
                 "found",
@@ -105,7 +107,8 @@ class AgentMaker:
         return kind(self.name("writer"), "prompt", output_parser=parser)
 
     def tool(self, name: str | None = None) -> surface.Tool:
-        return surface.Tool(name or self.name("tool"))
+        confirm = self._draw(st.integers(0, 3)) == 0
+        return surface.Tool(name or self.name("tool"), confirm=confirm)
 
     def _leaf(self) -> surface.Term:
         made = self._draw(st.sampled_from(["lam", "lam", "tool", "id", "terminate", "parsed"]))

@@ -50,6 +50,7 @@ def fun(argument: Type, result: Type) -> Type:
 WORLD: tuple[Data, ...] = (None, 7, ("a", 1), Record(k="v"))
 
 LABELS = sum_of(a=STR, b=STR, _=STR)
+VERDICTS = sum_of(approved=UNIT_TYPE, denied=STR)
 TURN = pair_of(STR, pair_of(STR, NAT))
 WINDOW = pair_of(list_of(TURN), pair_of(NAT, NAT))
 SIMPLE: tuple[Type, ...] = (STR, BOOL, NAT, UNIT_TYPE)
@@ -61,6 +62,7 @@ SMALL: tuple[Type, ...] = (
     list_of(NAT),
     sum_of(left=NAT, right=STR),
     LABELS,
+    VERDICTS,
     WINDOW,
     fun(STR, STR),
     fun(NAT, BOOL),
@@ -92,6 +94,7 @@ _ROWS = [
     Site("tool:flaky", "tool"),
     Site("tool:texty", "tool", on_error="text"),
     Site("tool:exhausted", "tool"),
+    Site("confirm:act", "confirm", Record(tool="act")),
     Site("llm:text", "llm", decoder="text"),
     Site("llm:number", "llm", decoder="number"),
     Site("predicate:short", "predicate", _SHORT),
@@ -114,6 +117,7 @@ SITE_TYPES: dict[str, tuple[Type | None, Type]] = {
     "tool:data": (None, DATA),
     "tool:flaky": (STR, STR),
     "tool:texty": (STR, STR),
+    "confirm:act": (None, VERDICTS),
     "llm:text": (None, STR),
     "llm:number": (STR, NAT),
     "predicate:short": (STR, BOOL),

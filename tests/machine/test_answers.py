@@ -1,9 +1,11 @@
 import pytest
 
+from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
+from lambdagent.ir.labels import VERDICT
 from lambdagent.ir.sites import Site
 from lambdagent.machine.answers import decode_answer, error_record, text_of, throw
-from lambdagent.machine.state import AWAIT_ARG, CATCH, OPAQUE, Fail, Failure, Return
+from lambdagent.machine.state import AWAIT_ARG, CATCH, OPAQUE, TAGGED, Fail, Failure, Return
 
 ERROR = error_record(Failure("ToolError", "broken"), "tool:t", (0,))
 
@@ -24,6 +26,24 @@ ERROR = error_record(Failure("ToolError", "broken"), "tool:t", (0,))
 )
 def test_an_answer_is_decoded(decoder, answer, value):
     assert decode_answer(Site("s", "llm", decoder=decoder), answer) == value
+
+
+@pytest.mark.parametrize(
+    ("answer", "index", "payload"),
+    [
+        (True, 0, UNIT),
+        (False, 1, "[DENIED: pay]"),
+        ("", 1, "[DENIED: pay]"),
+        ("too much", 1, "[DENIED: pay] too much"),
+        ("true", 1, "[DENIED: pay] true"),
+        (1, 1, "[DENIED: pay] 1"),
+        (None, 1, "[DENIED: pay]"),
+        (Record(approved=True), 1, "[DENIED: pay]"),
+    ],
+)
+def test_nothing_but_true_approves_a_call(answer, index, payload):
+    site = Site("confirm:pay", "confirm", Record(tool="pay"))
+    assert decode_answer(site, answer) == (TAGGED, VERDICT, index, payload)
 
 
 def test_an_answer_that_does_not_decode_is_a_failure_with_its_text():

@@ -67,6 +67,25 @@ def test_a_route_that_selects_nothing_tells_its_value(kind: str, value: object, 
     assert (record.kind, record.output) == ("route", f"selected: {said}")
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [(True, "approved"), (False, "denied"), ("", "denied"), ("why: x", "denied: why: x")],
+)
+def test_a_confirmation_tells_what_a_person_said(answer: object, said: str):
+    asked = Exchange(
+        (0,),
+        Site("confirm:t", "confirm", Record(tool="t")),
+        "x",
+        answer,
+        failed=False,
+        started_s=0.5,
+        elapsed_s=9.0,
+    )
+    (record,) = macro_trace([event((1,), "confirm", "Confirm:t")], {(0,): asked})
+    found = (record.kind, record.term, record.input, record.output, record.elapsed_s)
+    assert found == ("confirm", "Confirm:t", "x", said, 9.0)
+
+
 def test_terminate_answers_with_what_it_got():
     (record,) = macro_trace([event((1,), "terminate", "terminate", "end")], {})
     assert (record.input, record.output) == ("end", "end")
