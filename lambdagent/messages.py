@@ -121,6 +121,11 @@ MESSAGES: dict[str, Text] = {
         why="{why}",
         fix="{hint}",
     ),
+    "S204": Text(
+        "there is no tool `{name}` to confirm",
+        why="the agent can call: {known}",
+        fix="{hint}",
+    ),
     "P001": Text("{got} does not fit here: expected {expected}", fix="{hint}"),
     "P002": Text("the character {got} has no meaning here", fix="{hint}"),
     "P003": Text("the text ends too early: expected {expected}", fix="{hint}"),
@@ -278,6 +283,18 @@ MESSAGES: dict[str, Text] = {
         why="this program in pure λ takes it apart, and only encodings have parts",
         fix="give it a {wanted}, or run the program without `--desugar`",
     ),
+    "R008": Text(
+        "the run waits until somebody confirms the call of `{tool}` at {key}, with: {call}",
+        why="nothing that came before will run again, however long that takes",
+        fix="`lambdagent run --resume {path} {approve}` makes the call,"
+        ' `--deny "{deny}"` tells the agent why not',
+    ),
+    "R009": Text(
+        "the run needs somebody to confirm the call of `{tool}` with: {call}",
+        why="nobody is there to be asked, and the run is not kept, so it is lost",
+        fix="run it in a terminal, or keep it with `--checkpoint-dir DIR`;"
+        " in Python use `Run`, or pass `confirm=`",
+    ),
     "E001": Text(
         "`{provider}` needs a key: the environment variable `{variable}` is not set",
         fix="export {variable}=…, or use `provider: scripted`",
@@ -408,6 +425,11 @@ MESSAGES: dict[str, Text] = {
         "step {place} is not in doubt",
         why="what a run was answered does not change while it goes on",
         fix="begin a new run from there with `--at {place}`",
+    ),
+    "U014": Text(
+        "no call waits to be confirmed{place}",
+        why="{known}",
+        fix="`lambdagent run --resume RUN` goes on, and says what waits then",
     ),
     "U012": Text(
         "`{path}` is nothing that can be edited",

@@ -24,7 +24,7 @@ from lambdagent.frontend.check import Config
 from lambdagent.frontend.kinds import Later
 from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
-from lambdagent.frontend.report import in_file_order
+from lambdagent.frontend.report import in_file_order, nearest
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import TERMINATE
@@ -34,7 +34,14 @@ _NOT_YET: Final[Mapping[str, tuple[tuple[str, Callable[[Any], bool]], ...]]] = {
     "mcp": (("onlineTool", bool),),
     "memory": (("scope", lambda scope: scope != "session"),),
 }
-_POLICY_NOW: Final = {"mode": "auto", "maxConcurrent": 1, "retryOnFail": 0}
+_POLICY_NOW: Final = {"maxConcurrent": 1, "retryOnFail": 0}
+# Which calls wait for a person, by mode: from the tool, and whether `confirm` names it.
+_ASKS: Final[Mapping[str, Callable[[surface.Tool, bool], bool]]] = {
+    "auto": lambda _, named: named,
+    "force": lambda _tool, _named: True,
+    "intelligence": lambda tool, named: named or not tool.idempotent,
+    "disable": lambda _tool, _named: False,
+}
 
 
 @attrs.frozen
@@ -198,13 +205,34 @@ class _Builder:
                 self.report("S201", path, name=name, things="tools")
         injected = self.overrides.tools
         every = [*dict.fromkeys(names), *(name for name in injected if name not in names)]
-        return tuple(self.tool(name, timeout_s) for name in every)
+        self.check_confirmed(at, every)
+        return tuple(self.confirmed(self.tool(name, timeout_s), at.data) for name in every)
 
     def tool(self, name: str, timeout_s: float) -> surface.Tool:
         injected = self.overrides.tools.get(name)
         if injected is None or name == TERMINATE:
             return surface.Tool(name, timeout_s=timeout_s)
         return attrs.evolve(injected, timeout_s=timeout_s)
+
+    def confirmed(self, tool: surface.Tool, data: Any) -> surface.Tool:
+        """Return `tool`, to be confirmed if the agent or who injected it wants that."""
+        mode = data.get("mcp", _EMPTY).get("policy", _EMPTY).get("mode", "auto")
+        asks = _ASKS[mode](tool, tool.name in data.get("confirm", ()))
+        return attrs.evolve(tool, confirm=True) if asks and tool.name != TERMINATE else tool
+
+    def check_confirmed(self, at: _Spot, tools: list[str]) -> None:
+        """Report names that are to be confirmed and that no tool has which could be called."""
+        called = [name for name in tools if name != TERMINATE]
+        for i, name in enumerate(at.data.get("confirm", ())):
+            if name not in called:
+                meant = nearest(name, called)
+                hint = (
+                    f"write `{meant}`" if meant else "leave it out, or add it to `mcp.localTools`"
+                )
+                if name == TERMINATE:
+                    hint = "leave it out: `terminate` ends the loop and calls nothing"
+                known = ", ".join(f"`{each}`" for each in called) or "none"
+                self.report("S204", (*at.path, "confirm", i), name=name, known=known, hint=hint)
 
     def remembering(self, term: surface.Term, data: Any, path: Path, name: str) -> surface.Term:
         """Return `term` with the memory that `data` gives it, if any."""
@@ -243,8 +271,8 @@ class _Builder:
                 if name in data[key] and refused(data[key][name]):
                     self.report("S108", (*path, key, name))
         policy = data["mcp"].get("policy", _EMPTY) if "mcp" in data else _EMPTY
-        for name, value in policy.items():
-            if value != _POLICY_NOW[name]:
+        for name, value in _POLICY_NOW.items():
+            if policy.get(name, value) != value:
                 self.report("S108", (*path, "mcp", "policy", name))
 
     def unused(self) -> Iterator[Diagnostic]:

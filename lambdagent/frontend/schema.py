@@ -205,7 +205,9 @@ POLICY = Block(
     Field(
         "mode",
         Choice(("auto", "force", "intelligence", "disable")),
-        "Who decides about a call; only `auto` is supported yet.",
+        "Which calls wait until a person approves them: `auto` those of the tools in `confirm`,"
+        " `force` all, `intelligence` those and all of tools that are not idempotent, `disable`"
+        " none. A tool whose `Tool` in Python says `confirm=True` waits whatever stands here.",
         default="auto",
     ),
     Field(
@@ -366,6 +368,12 @@ AGENT = Block(
     Field("router", ROUTER, "The routes of an agent of type `router`.", types=("router",)),
     Field("parallel", PARALLEL, "The agents of an agent of type `parallel`.", types=("parallel",)),
     Field("mcp", MCP, "The tools of an agent of type `react`.", types=("react",)),
+    Field(
+        "confirm",
+        TEXTS,
+        "Tools that are called only after a person has approved the call: see docs/cli.md.",
+        types=("react",),
+    ),
     Field("guard", GUARD, "What the answer must satisfy."),
     Field("memory", MEMORY, "What the agent remembers."),
     Field("runtime", RUNTIME, "How the program runs.", top_only=True),

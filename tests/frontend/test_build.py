@@ -334,7 +334,6 @@ def test_overrides_without_a_sense_are_refused(overrides, found):
             ["memory.strategy", "memory.scope"],
         ),
         (f"{REACT}mcp: {{onlineTool: {{s: [t]}}}}\n", ["mcp.onlineTool"]),
-        (f"{REACT}mcp: {{policy: {{mode: force}}}}\n", ["mcp.policy.mode"]),
         (
             f"{REACT}mcp: {{policy: {{maxConcurrent: 2, retryOnFail: 1}}}}\n",
             ["mcp.policy.maxConcurrent", "mcp.policy.retryOnFail"],
