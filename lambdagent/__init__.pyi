@@ -9,6 +9,7 @@ from lambdagent.api.running import Session as Session
 from lambdagent.api.running import arun as arun
 from lambdagent.api.running import call as call
 from lambdagent.api.running import run as run
+from lambdagent.effects.confirming import Confirmation as Confirmation
 from lambdagent.effects.handlers import MemoryStore as MemoryStore
 from lambdagent.effects.llm.scripted import Scripted as Scripted
 from lambdagent.errors import BudgetError as BudgetError
@@ -23,6 +24,7 @@ from lambdagent.errors import RouteError as RouteError
 from lambdagent.errors import RunError as RunError
 from lambdagent.errors import SchemaError as SchemaError
 from lambdagent.errors import SemanticError as SemanticError
+from lambdagent.errors import SuspendedError as SuspendedError
 from lambdagent.ir.surface import Compose as Compose
 from lambdagent.ir.surface import Concat as Concat
 from lambdagent.ir.surface import ConversationLam as ConversationLam

@@ -13,6 +13,7 @@
     │   ├── GuardError                       no answer passed the guard
     │   ├── RouteError                       no route fits and there is no default
     │   └── BudgetError                      out of rounds, transitions or time
+    ├── SuspendedError              exit 75  the run waits for a person
     ├── CheckpointError             exit 1   a kept run cannot be read, written or gone on with
     │   └── DivergenceError                  it asks something else than it did before
     └── StuckError                  exit 70  no rule applies: a fault of ours
@@ -29,6 +30,8 @@ from lambdagent.messages import MESSAGES
 from lambdagent.source import Source, Span
 
 _SHOWN = 80
+# The end of a path says which file it is; a call is approved by who has seen all of it.
+_WHOLE = {"path", "call"}
 
 
 class Diagnostic(NamedTuple):
@@ -63,8 +66,7 @@ def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
     ``field``, ``expected`` and ``actual`` are also kept as attributes.
     """
     text = MESSAGES[code]
-    # The end of a path says which file it is.
-    words = {n: value if n == "path" else shown(value) for n, value in values.items()}
+    words = {n: value if n in _WHOLE else shown(value) for n, value in values.items()}
     return Diagnostic(
         code,
         text.what.format_map(words),
@@ -192,6 +194,27 @@ class RouteError(RunError):
 
 class BudgetError(RunError):
     """Out of rounds, transitions or time."""
+
+
+class SuspendedError(LambdagentError):
+    """The run cannot go on before a person has confirmed a call; it has not failed.
+
+    Attributes:
+        confirmations: The calls that wait, lowest key first.
+        trace: The macro trace so far.
+    """
+
+    exit_code = 75
+    trace: Sequence[Any] = ()
+
+    def __init__(
+        self,
+        diagnostics: Diagnostic | Sequence[Diagnostic],
+        confirmations: Sequence[Any] = (),
+    ) -> None:
+        """Carry `diagnostics`, one for each of `confirmations`."""
+        super().__init__(diagnostics)
+        self.confirmations = tuple(confirmations)
 
 
 class CheckpointError(LambdagentError):

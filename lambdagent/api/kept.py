@@ -26,6 +26,7 @@ from lambdagent.api.run_files import (
     stored_program,
 )
 from lambdagent.api.running import Result, Session, write_record
+from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Told, key_text, read_journal
@@ -211,6 +212,7 @@ class Run:
         timeout_s: float | None = None,
         watch: Callable[[TraceRecord], None] | None = None,
         doubt: Doubt = refuse,
+        confirm: Confirm | None = None,
     ) -> Result:
         """Go on to the end, from wherever the run stands, and return what it comes to.
 
@@ -221,13 +223,15 @@ class Run:
             timeout_s: Longest time from now, in seconds.
             watch: Called with each record of the trace, those of earlier processes included.
             doubt: Decides about requests of which nobody knows whether they were carried out.
+            confirm: As for `Session.run`; what it decides is on disk before the run goes on.
 
         Raises:
             RunError: The run failed; its `trace` says how far it came.
+            SuspendedError: Nobody decided about a call; resume the run when somebody has.
             CheckpointError: Somebody else goes on with it, or its files are damaged.
         """
         with self._going(watch, doubt) as (execution, history):
-            return self._session.drive(execution, timeout_s, history)
+            return self._session.drive(execution, timeout_s, history, confirm)
 
     async def aresume(
         self,
@@ -235,10 +239,11 @@ class Run:
         timeout_s: float | None = None,
         watch: Callable[[TraceRecord], None] | None = None,
         doubt: Doubt = refuse,
+        confirm: Confirm | None = None,
     ) -> Result:
         """Go on to the end on the running event loop; see `resume`."""
         with self._going(watch, doubt) as (execution, history):
-            return await self._session.adrive(execution, timeout_s, history)
+            return await self._session.adrive(execution, timeout_s, history, confirm)
 
     def save(self) -> None:
         """Put the state on disk where the run stands.
@@ -303,12 +308,14 @@ class Run:
     @property
     def doubts(self) -> list[Request]:
         """Requests of which nobody knows whether they were carried out, and that may do harm."""
-        told = self.told()
-        return [
-            request
-            for request in self.history().pending
-            if request.key in told.intents and not request.site.idempotent
-        ]
+        asked, pending = self.told().intents, self.history().pending
+        return [each for each in pending if each.key in asked and not each.site.idempotent]
+
+    @property
+    def confirmations(self) -> list[Confirmation]:
+        """Calls that wait until a person approves or denies them, lowest key first."""
+        asked, waiting = self.told().intents, self.history().unconfirmed
+        return [confirmation(each) for each in waiting if each.key in asked]
 
     def history(self) -> Execution:
         """Return the run from its start to where its journal ends, without calling anything.

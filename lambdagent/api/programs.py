@@ -64,6 +64,10 @@ def overridden(program: Program, overrides: Overrides) -> Program:
     for name in overrides.tools:
         if name not in used:
             _unused(f"tool {name}", "no site `tool.…` is the tool of this name")
+    asked = {site.static["tool"] for site in sites.values() if site.kind == "confirm"}
+    for name, tool in overrides.tools.items():
+        if tool.confirm and name not in asked:
+            _unused(f"`confirm` of the tool {name}", f"no site `confirm.…` asks before `{name}`")
     kinds = {site.kind for site in sites.values()}
     if overrides.memory_initial is not None and not kinds & _LOCAL:
         _unused("memory", "the program has no site `mem.read`")

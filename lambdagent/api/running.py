@@ -15,6 +15,7 @@ import attrs
 
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.finite import finite
+from lambdagent.effects.confirming import Confirm
 from lambdagent.effects.driver import adrive, drive
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers
@@ -29,6 +30,7 @@ from lambdagent.errors import (
     RunError,
     SchemaError,
     StuckError,
+    SuspendedError,
     finding,
 )
 from lambdagent.ir.bounds import bounds
@@ -176,6 +178,7 @@ class Session:
         timeout_s: float | None = None,
         transition_limit: int | None = None,
         watch: Callable[[TraceRecord], None] | None = None,
+        confirm: Confirm | None = None,
     ) -> Result:
         """Run the agent on `value`.
 
@@ -184,11 +187,15 @@ class Session:
             timeout_s: Longest time for the whole run, in seconds.
             transition_limit: Most transitions of the machine.
             watch: Called with each record of the trace as it ends, in order of time.
+            confirm: Decides about calls that wait for a person, once nothing else can go on:
+                returns True, or why not; False or None where there is no reason, or no decision.
 
         Raises:
             RunError: The run failed; its `trace` says how far it came.
+            SuspendedError: Nobody decided about a call that waits for a person.
         """
-        return self.drive(self._execution(value, transition_limit, watch), timeout_s)
+        execution = self._execution(value, transition_limit, watch)
+        return self.drive(execution, timeout_s, confirm=confirm)
 
     async def arun(
         self,
@@ -197,17 +204,22 @@ class Session:
         timeout_s: float | None = None,
         transition_limit: int | None = None,
         watch: Callable[[TraceRecord], None] | None = None,
+        confirm: Confirm | None = None,
     ) -> Result:
-        """Run the agent on `value` on the running event loop; see `run`."""
+        """Run the agent on `value` on the running event loop; see `run`.
+
+        What `confirm` returns may be awaitable.
+        """
         needs_states = "direct style would hold up the event loop"
         execution = self._execution(value, transition_limit, watch, needs_states)
-        return await self.adrive(execution, timeout_s)
+        return await self.adrive(execution, timeout_s, confirm=confirm)
 
     def drive(
         self,
         execution: Execution,
         timeout_s: float | None,
         history: Callable[[], Execution] | None = None,
+        confirm: Confirm | None = None,
     ) -> Result:
         """Move a run of this session's program to its end.
 
@@ -215,15 +227,17 @@ class Session:
             execution: The run.
             timeout_s: Longest time, in seconds.
             history: Returns the run from its start, where `execution` began later.
+            confirm: As for `run`.
 
         Raises:
             RunError: The run failed; its `trace` says how far it came.
+            SuspendedError: Nobody decided about a call that waits for a person.
         """
         history = history or (lambda: execution)
         began = time.monotonic()
         try:
-            drive(execution, self.handlers, timeout_s)
-        except RunError as error:
+            drive(execution, self.handlers, timeout_s, confirm)
+        except (RunError, SuspendedError) as error:
             raise _with_trace(error, history()) from error.__cause__
         return self._result(execution, history, time.monotonic() - began)
 
@@ -232,13 +246,14 @@ class Session:
         execution: Execution,
         timeout_s: float | None,
         history: Callable[[], Execution] | None = None,
+        confirm: Confirm | None = None,
     ) -> Result:
         """Move a run to its end on the running event loop; see `drive`."""
         history = history or (lambda: execution)
         began = time.monotonic()
         try:
-            await adrive(execution, self.handlers, timeout_s)
-        except RunError as error:
+            await adrive(execution, self.handlers, timeout_s, confirm)
+        except (RunError, SuspendedError) as error:
             raise _with_trace(error, history()) from error.__cause__
         return self._result(execution, history, time.monotonic() - began)
 
@@ -345,7 +360,7 @@ def to_json(result: Result) -> dict[str, object]:
 
 
 def _with_trace(error: LambdagentError, execution: Execution) -> LambdagentError:
-    if isinstance(error, RunError):
+    if isinstance(error, RunError | SuspendedError):
         error.trace = trace_of(execution)
     return error
 

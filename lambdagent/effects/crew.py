@@ -51,7 +51,7 @@ class _ReplacedError(Exception):
 
 
 class Crew:
-    """Moves one run to its end; see Note [Who moves a threaded run]."""
+    """Moves one run until it is at rest; see Note [Who moves a threaded run]."""
 
     def __init__(self, execution: Execution, handlers: Handlers, clock: Clock) -> None:
         """Be ready to move `execution`."""
@@ -70,9 +70,9 @@ class Crew:
         self._error: BaseException | None = None
 
     def run(self, flights: list[Flight]) -> None:
-        """Move the run to its end, `flights` first. The calling thread only watches the clock.
+        """Move the run until it is at rest, `flights` first.
 
-        A run in direct style has no flights.
+        The calling thread only watches the clock. A run in direct style has no flights.
 
         Raises:
             BudgetError: Out of time or transitions.
@@ -85,7 +85,8 @@ class Crew:
                 while not self._over:
                     self._watch()
         finally:
-            self._dismiss()
+            if not self._over:
+                self._dismiss()
             self._workers.close()
         if self._error is not None:
             raise self._error
@@ -136,7 +137,7 @@ class Crew:
         try:
             self._take_over(number)
             flights = begin(number)
-            while not self._execution.finished:
+            while not self._execution.at_rest:
                 if len(flights) == 1 and not self._under_way:
                     self._answer(number, flights[0])
                 else:

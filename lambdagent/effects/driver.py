@@ -3,7 +3,7 @@
 Each steps until every thread of the run waits, hands the new requests to their handlers, and gives
 the machine whichever answer comes first. All requests that wait at one time are in flight at once.
 A request has its own time limit and the run may have one; at either the wait ends, whatever the
-handler does.
+handler does. When only people can answer, whoever called the driver is asked.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from functools import partial
 from typing import NoReturn
 
 from lambdagent.effects.collector import relaxed
+from lambdagent.effects.confirming import Confirm, People
 from lambdagent.effects.crew import Crew
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
@@ -23,30 +24,46 @@ from lambdagent.effects.waiting import Answer, Clock, Done, Flight, amove, move,
 _FAREWELL_S = 1.0
 
 
-def drive(execution: Execution, handlers: Handlers, limit_s: float | None = None) -> None:
+def drive(
+    execution: Execution,
+    handlers: Handlers,
+    limit_s: float | None = None,
+    confirm: Confirm | None = None,
+) -> None:
     """Run `execution` to its end, on this thread and on others.
 
     Args:
         execution: The run.
         handlers: Who answers.
-        limit_s: Longest time for the whole run, in seconds.
+        limit_s: Longest time for the whole run, in seconds; that of people does not count.
+        confirm: Decides about calls that wait for a person; called on this thread.
 
     Raises:
         BudgetError: Out of time or transitions.
+        SuspendedError: Nobody knows about a call that waits for a person.
     """
     clock = Clock(limit_s)
+    people = People(execution, handlers, confirm, clock)
     try:
         with relaxed():
-            if execution.is_direct:
-                if limit_s is not None or not handlers.all_instant:
-                    Crew(execution, handlers, clock).run([])
-                    return
-                _run_direct(execution, handlers, clock)
-            flights = [] if execution.finished else move(execution, handlers, clock)
-            if not execution.finished:
-                Crew(execution, handlers, clock).run(flights)
+            _drive(execution, handlers, clock, is_limited=limit_s is not None)
+            while not execution.finished:
+                people.ask()
+                _drive(execution, handlers, clock, is_limited=limit_s is not None)
     finally:
         execution.cancel()
+
+
+def _drive(execution: Execution, handlers: Handlers, clock: Clock, *, is_limited: bool) -> None:
+    """Run `execution` until it is at rest."""
+    if execution.is_direct:
+        if is_limited or not handlers.all_instant:
+            Crew(execution, handlers, clock).run([])
+            return
+        _run_direct(execution, handlers, clock)
+    flights = [] if execution.finished else move(execution, handlers, clock)
+    if not execution.at_rest:
+        Crew(execution, handlers, clock).run(flights)
 
 
 def _run_direct(execution: Execution, handlers: Handlers, clock: Clock) -> None:
@@ -59,9 +76,18 @@ def _run_direct(execution: Execution, handlers: Handlers, clock: Clock) -> None:
     execution.run_direct(ask, clock.now)
 
 
-async def adrive(execution: Execution, handlers: Handlers, limit_s: float | None = None) -> None:
-    """Run `execution` to its end, on the running event loop; see `drive`."""
+async def adrive(
+    execution: Execution,
+    handlers: Handlers,
+    limit_s: float | None = None,
+    confirm: Confirm | None = None,
+) -> None:
+    """Run `execution` to its end, on the running event loop; see `drive`.
+
+    What `confirm` returns may be awaitable.
+    """
     clock = Clock(limit_s)
+    people = People(execution, handlers, confirm, clock)
     tasks = _Tasks()
     try:
         with relaxed():
@@ -71,6 +97,9 @@ async def adrive(execution: Execution, handlers: Handlers, limit_s: float | None
                     tasks.start(flight, handlers.of(flight.request.site).aanswer(flight.request))
                 if execution.finished:
                     return
+                if execution.at_rest:
+                    await people.aask()
+                    continue
                 done = await tasks.landed(clock)
                 for late in settle(execution, done, tasks.flights, clock):
                     tasks.abandon(late)

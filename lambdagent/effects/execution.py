@@ -13,6 +13,7 @@ Does no I/O and reads no clock: a driver tells it the time. Both drivers share i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import PurePath
 from typing import Protocol
 
 from lambdagent.effects.handlers import Request
@@ -39,6 +40,11 @@ class Keeping(Protocol):
     """Keeps what happens on disk, and knows what happened in other processes; see `keeper`."""
 
     begun_s: float
+
+    @property
+    def place(self) -> PurePath | None:
+        """Where the run is kept."""
+        ...
 
     @property
     def slice(self) -> int | None:
@@ -158,6 +164,8 @@ class Execution:
 
     def _perform(self, key: Path, site: str, argument: Value) -> Data | Failure:
         request = Request(key, self.linked.sites[site].site, argument)
+        if request.site.kind == "confirm":
+            raise HandOver("a call waits for a person")
         self._asked[key] = (request, self._now())
         answer = self._ask(request)
         self.complete(request, answer, self._now())
@@ -179,6 +187,24 @@ class Execution:
     def pending(self) -> list[Request]:
         """What is asked and not answered."""
         return [request for request, _ in self._asked.values()]
+
+    @property
+    def unconfirmed(self) -> list[Request]:
+        """What a person is asked and has not answered."""
+        return [request for request in self.pending if request.site.kind == "confirm"]
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether a run that cannot move now goes on by itself no more."""
+        if self.finished:
+            return True
+        kinds = {request.site.kind for request, _ in self._asked.values()}
+        return kinds == {"confirm"}
+
+    @property
+    def place(self) -> PurePath | None:
+        """Where the run is kept, if it is."""
+        return None if self._keeper is None else self._keeper.place
 
     @property
     def can_move(self) -> bool:

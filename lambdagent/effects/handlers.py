@@ -1,4 +1,4 @@
-"""Who answers which site of a program: requests → answers.
+"""Who answers which site of a program, people aside: requests → answers.
 
 `Handlers` looks at every site before the run starts, so a missing key or tool is told before the
 first call goes out. Faults of the world become `Failure`s here; they never leave as exceptions.
@@ -156,15 +156,18 @@ class ToolSiteHandler:
             return Failure("ToolError", error.text)
 
     def _invocation(self, request: Request) -> ToolInvocation:
-        argument = request.argument
-        text = text_of_value(argument)
         return ToolInvocation(
             name=self._tool.name,
-            argument=text if _has_layout(argument) else project(argument),
-            text=text,
+            argument=tool_argument(request.argument),
+            text=text_of_value(request.argument),
             timeout_s=self._timeout_s,
             cancel=request.cancel,
         )
+
+
+def tool_argument(value: Value) -> Data:
+    """Return what a tool gets that is called with `value`."""
+    return text_of_value(value) if _has_layout(value) else project(value)
 
 
 def _has_layout(value: Value) -> bool:
@@ -299,7 +302,7 @@ class Handlers:
         self._models: dict[str, ModelHandler] = {}
         problems: list[Diagnostic] = []
         for site in sites.values():
-            if site.site_class == "oracle":
+            if site.site_class == "oracle" and site.kind != "confirm":
                 try:
                     self._by_site[site.name] = _Redacting(self._make(site), self.redaction)
                 except LambdagentError as error:

@@ -23,6 +23,7 @@ class Keeper:
     Attributes:
         machine: The newest state on disk, None if there is none.
         begun_s: Seconds that the run has taken in other processes.
+        place: The directory of the run.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Keeper:
         self._recalled = recalled
         self._doubt = doubt
         self._id = beginning.id
+        self.place = run.path
         self._journal = Journal(run.journal, told, fsync=fsync)
         self._states = StateFile(run.states, linked, run=beginning.id, fsync=fsync)
         self._autosave = beginning.autosave

@@ -14,6 +14,7 @@ class _Replay(Recall):
     """Answers from a journal and keeps nothing."""
 
     begun_s = 0.0
+    place = None
     slice = None
 
     def intent(self, request: Request, at_s: float) -> str | None:

@@ -36,7 +36,7 @@ class Clock:
     def __init__(self, limit_s: float | None) -> None:
         """Start now; the run may take `limit_s`, or for ever."""
         self._start = time.monotonic()
-        self._end_s = _FOREVER if limit_s is None else limit_s
+        self._limit_s = self._end_s = _FOREVER if limit_s is None else limit_s
         self._stopped = False
 
     def now(self) -> float:
@@ -46,6 +46,10 @@ class Clock:
     def stop(self) -> None:
         """Let the time of the run be over, whatever its limit is."""
         self._stopped = True
+
+    def allow(self, more_s: float) -> None:
+        """Let the run take `more_s` longer than its limit: that was the time of a person."""
+        self._end_s += more_s
 
     @property
     def is_over(self) -> bool:
@@ -59,7 +63,7 @@ class Clock:
             BudgetError: The run took too long.
         """
         if self.is_over:
-            raise BudgetError(finding("R006", limit=f"{self._end_s:g}"))
+            raise BudgetError(finding("R006", limit=f"{self._limit_s:g}"))
 
     def wait_s(self, flights: Iterable[Flight]) -> float | None:
         """Return how long to wait until the first of `flights`, or the run, is out of time."""
@@ -100,6 +104,8 @@ def expiry(request: Request) -> Failure:
 def move(execution: Execution, handlers: Handlers, clock: Clock) -> list[Flight]:
     """Step, and answer instant requests, until others must be waited for; return those.
 
+    What a person has to confirm is not among them.
+
     Raises:
         BudgetError: Out of time or transitions.
     """
@@ -135,6 +141,8 @@ def _move_once(
     if any(request.site.kind not in _STAYS_HERE for request in fresh):
         execution.commit()
     for request in fresh:
+        if request.site.kind == "confirm":  # whoever drives asks when nothing else can go on
+            continue
         handler = handlers.of(request.site)
         if handler.instant:
             execution.complete(request, handler.answer(request), clock.now())

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import lambdagent
-from lambdagent import CompileError, SemanticError, load_program, run
+from lambdagent import CompileError, SemanticError, Tool, load_program, run
 
 
 def write(folder: Path, text: str, name: str = "p.lam") -> Path:
@@ -29,6 +29,16 @@ def test_functions_are_tools(tmp_path: Path):
     program = load_program(path, tools={"double": lambda x: int(x) * 2}, tool_timeout_s=9)
     assert program.sites["tool:double"].timeout_s == 9
     assert run(program, "4").value == 8
+
+
+def test_a_tool_is_confirmed_only_where_the_program_asks(tmp_path: Path):
+    tool = Tool("double", lambda x: int(x) * 2, confirm=True)
+    asks = "λx. CASE confirm.double x OF {approved ⇒ λ_. tool.double x, denied ⇒ λw. w}"
+    program = load_program(write(tmp_path, asks), tools={"double": tool})
+    assert run(program, "4", confirm=lambda _: True).value == 8
+    assert run(program, "4", confirm=lambda _: "no").value == "[DENIED: double] no"
+    with pytest.raises(SemanticError, match=r"S203.*`confirm` of the tool double"):
+        load_program(write(tmp_path, "λx. tool.double x"), tools={"double": tool})
 
 
 def test_models_are_overridden(tmp_path: Path):

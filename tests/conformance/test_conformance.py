@@ -1,5 +1,6 @@
 """Each folder is one behaviour: an agent, an input, and what every engine must make of it."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,8 @@ def outcome(folder: Path, memory: dict[str, str] | None, engine: EngineName) -> 
     agent = from_config(folder / "agent.yml", tools=tools(folder), memory_store=memory)
     session = Session(compile_term(agent), engine=engine, clock=lambda: 1_000.0)
     try:
-        result = session.run((folder / "input.txt").read_text(encoding="utf-8"))
+        text = (folder / "input.txt").read_text(encoding="utf-8")
+        result = session.run(text, confirm=decisions(folder))
     except LambdagentError as error:
         return f"{type(error).__name__}: {error}", "\n".join(map(line, error.trace))
     counters = " ".join(f"{kind}={count}" for kind, count in result.counters.items())
@@ -35,6 +37,13 @@ def outcome(folder: Path, memory: dict[str, str] | None, engine: EngineName) -> 
 def tools(folder: Path):
     uses_tools = "upper" in (folder / "agent.yml").read_text(encoding="utf-8")
     return {"upper": lambda text: text.upper()} if uses_tools else None
+
+
+def decisions(folder: Path):
+    """What a person says, one decision after the other, where the folder has a person."""
+    path = folder / "confirm.json"
+    said = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
+    return lambda _: said.pop(0)
 
 
 def line(record) -> str:

@@ -12,9 +12,11 @@ from typing import Any, TypeAlias, cast
 
 import attrs
 
+from lambdagent.effects.confirming import Confirmation
 from lambdagent.effects.driver import drive
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
+from lambdagent.effects.redaction import Redaction
 from lambdagent.ir.alpha import digest, digest_rows
 from lambdagent.ir.data import Data, Record, thaw
 from lambdagent.ir.program import Program
@@ -128,6 +130,8 @@ def answer_of(site: str, number: int) -> Answer:
             return WORLD[number % len(WORLD)]
         case "tool:flaky" | "tool:texty":
             return Failure("ToolError", "broken", number % 3) if number % 3 == 0 else word
+        case "confirm:act":
+            return (True, False, word)[number % 3]
         case "llm:text":
             return Record(text=word)
         case "llm:number":
@@ -228,6 +232,7 @@ class Answering:
     """Handlers that answer at once, from one function."""
 
     all_instant = instant = True
+    redaction = Redaction({})
 
     def __init__(self, answer: Callable[[Request], Answer]) -> None:
         self.answer = answer
@@ -255,8 +260,12 @@ def observe_on(
     def watch(event: Event, _exchanges: object) -> None:
         told.append(event)
 
+    def confirm(call: Confirmation) -> Any:
+        (request,) = [each for each in execution.unconfirmed if each.key == call.key]
+        return answer(request)
+
     execution = Execution(linked, start(linked, value, store), choice=choice, watch=watch)
-    drive(execution, cast(Handlers, Answering(answer)))
+    drive(execution, cast(Handlers, Answering(answer)), confirm=confirm)
     assert list(map(_what, told)) == list(map(_what, execution.events))
     return seen(linked, execution.machine, log, execution.events), execution.choice
 
