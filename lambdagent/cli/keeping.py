@@ -11,6 +11,7 @@ from typing import Any
 
 from lambdagent.api import kept
 from lambdagent.api.running import trace_of
+from lambdagent.cli.confirming import has_terminal
 from lambdagent.cli.output import Output
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import key_of, key_text
@@ -44,6 +45,8 @@ _OF_GOING_ON = {
     "edit": "--edit",
     "in_doubt": "--in-doubt",
     "force": "--force",
+    "approve": "--approve",
+    "deny": "--deny",
 }
 _SHOWN = 200
 _DIGITS = 12
@@ -62,6 +65,10 @@ def check_options(arguments: Namespace) -> None:
         if arguments.file is None:
             raise UsageError(finding("U009"))
         return
+    for key in ("approve", "deny"):
+        for other in ("at", "edit"):
+            if getattr(arguments, key) and getattr(arguments, other):
+                raise UsageError(finding("U001", option=f"--{key}", other=f"--{other}"))
     refused = _OF_THE_BEGINNING if arguments.file else {**_OF_THE_BEGINNING, **_OF_THE_FILE}
     given = [name for key, name in refused.items() if getattr(arguments, key)]
     if given:
@@ -176,7 +183,7 @@ def doubt_of(arguments: Namespace, run: kept.Run, out: Output) -> kept.Doubt:
 
     In a terminal people are asked, before anything goes on.
     """
-    policy = arguments.in_doubt or ("ask" if _has_terminal() else "fail")
+    policy = arguments.in_doubt or ("ask" if has_terminal() else "fail")
     doubts = {request.key: request for request in run.doubts}
     told: dict[Key, Data] = {}
     if arguments.answer and arguments.at is None and not arguments.edit:
@@ -197,10 +204,6 @@ def doubt_of(arguments: Namespace, run: kept.Run, out: Output) -> kept.Doubt:
         return None if policy == "retry" else kept.refuse(request)
 
     return decide
-
-
-def _has_terminal() -> bool:
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def _asked(request: Request, out: Output) -> Data:

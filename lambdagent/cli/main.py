@@ -1,7 +1,8 @@
 """The command ``lambdagent``: finds the command, runs it, turns errors into exit codes.
 
 Exit codes: 0 fine, 1 the run failed, 2 does not compile or wrong usage, 4 no such file, 70 a fault
-of ours, 129 hung up, 130 interrupted, 141 nobody reads our output, 143 terminated.
+of ours, 75 the run waits for a person, 129 hung up, 130 interrupted, 141 nobody reads our output,
+143 terminated.
 """
 
 # Note [Ending once]

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lambdagent.api import compiling, kept, running
-from lambdagent.cli import keeping
+from lambdagent.cli import confirming, keeping
 from lambdagent.cli.files import check_places, decoded, fill_file, standard_input, write_file
 from lambdagent.cli.output import Output, json_text
-from lambdagent.errors import NoSuchFileError, RunError, UsageError, finding
+from lambdagent.errors import NoSuchFileError, RunError, SuspendedError, UsageError, finding
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Tool
 from lambdagent.machine.engines import ENGINES
@@ -89,6 +89,21 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="PATH=VALUE",
         help="what the new run has another of: input, a step's answer N, or a part of it N:field",
     )
+    add(
+        "--approve",
+        action="append",
+        default=[],
+        nargs="?",
+        metavar="KEY",
+        help="make the call that waits for a person: the one at KEY, or all that wait",
+    )
+    add(
+        "--deny",
+        action="append",
+        default=[],
+        metavar="[KEY=]WHY",
+        help="do not make it, and tell the agent why",
+    )
     add("--output", metavar="FILE", help="write the answer to a file instead of stdout")
     add("--format", choices=("text", "json"), default="text", help="form of the answer")
     add("--quiet", "-q", action="store_true", help="print nothing but the answer")
@@ -110,9 +125,15 @@ def run(arguments: Namespace, out: Output) -> int:
         return _kept(arguments, out, keeping.begin(program, value, arguments.checkpoint_dir))
     with running.Session(program, engine=arguments.engine) as session:
         try:
-            result = session.run(value, timeout_s=arguments.timeout, watch=report.watch)
-        except RunError as error:
+            result = session.run(
+                value,
+                timeout_s=arguments.timeout,
+                watch=report.watch,
+                confirm=confirming.confirm_of(arguments, None, out),
+            )
+        except (RunError, SuspendedError) as error:
             report.failed(error)
+            _tell_suspended(arguments, out, error, None)
             raise
         finally:
             report.record(session)
@@ -142,8 +163,15 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
         check_places(report.places)
         out.note(f"kept in {run.path}")
         doubt = keeping.doubt_of(arguments, run, out)
+        confirm = confirming.confirm_of(arguments, run, out)
         try:
-            result = run.resume(timeout_s=arguments.timeout, watch=report.watch, doubt=doubt)
+            result = run.resume(
+                timeout_s=arguments.timeout, watch=report.watch, doubt=doubt, confirm=confirm
+            )
+        except SuspendedError as error:
+            report.failed(error)
+            _tell_suspended(arguments, out, error, run)
+            raise
         except BaseException as error:
             if isinstance(error, RunError):
                 report.failed(error)
@@ -158,11 +186,23 @@ def _told(arguments: Namespace, out: Output, report: _Report, result: running.Re
     """Print the answer, and what else was asked for; return the exit code."""
     report.finished(result)
     text = json_text(running.to_json(result)) if arguments.format == "json" else result.text
+    _answer(arguments, out, text)
+    return 0 if report.complete else UsageError.exit_code
+
+
+def _tell_suspended(
+    arguments: Namespace, out: Output, error: RunError | SuspendedError, run: kept.Run | None
+) -> None:
+    """Print what the run waits for, where programs read the answer."""
+    if arguments.format == "json" and isinstance(error, SuspendedError):
+        _answer(arguments, out, json_text(confirming.suspended_row(error, run)))
+
+
+def _answer(arguments: Namespace, out: Output, text: str) -> None:
     if arguments.output:
         _writing(arguments.output, lambda path: write_file(path, f"{text}\n"))
     else:
         out.answer(text)
-    return 0 if report.complete else UsageError.exit_code
 
 
 class _Report:
@@ -191,7 +231,7 @@ class _Report:
     def _watch(self, record: TraceRecord) -> None:
         self._out.note(render_record(record))
 
-    def failed(self, error: RunError) -> None:
+    def failed(self, error: RunError | SuspendedError) -> None:
         """Show how far the run came."""
         if self._trace and not self._live:
             for record in error.trace:
