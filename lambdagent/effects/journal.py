@@ -144,24 +144,35 @@ def _read(record: Any, told: Told) -> Told:
     if told.outcome is not None:
         what = "it stands after the end"
         raise ValueError(what)
-    match record:
-        case (0, tuple(key), str(site), int(digest), int(at)) if _is_key(key):
+    form, *rest = record
+    if form == _INTENT:
+        key, site, digest, at = rest
+        known = _is_key(key) and type(site) is str and type(digest) is int and type(at) is int
+        if known:
             told.intents[key] = Intent(site, digest, at / _MICRO)
-        case (1 | 2 as form, tuple(key), what, int(at), int(took)) if key in told.intents:
-            if key in told.answers:
-                what = f"a second answer to {key_text(key)}"
-                raise ValueError(what)
+    elif form in {_ANSWER, _FAILURE}:
+        key, what, at, took = rest
+        known = key in told.intents and type(at) is int and type(took) is int
+        if known and key in told.answers:
+            what = f"a second answer to {key_text(key)}"
+            raise ValueError(what)
+        if known:
             answer = what if form == _ANSWER else _failure(what)
             told.answers[key] = Recorded(answer, at / _MICRO, took / _MICRO)
-        case (3, "answered" | "failed" as outcome):
+    else:
+        (outcome,) = rest
+        known = form == _END and outcome in {"answered", "failed"}
+        if known:
             return told._replace(outcome=outcome)
-        case _:
-            raise ValueError(repr(record)[:_SHOWN])
+    if not known:
+        raise ValueError(repr(record)[:_SHOWN])
     return told
 
 
-def _is_key(key: tuple[Any, ...]) -> bool:
-    return len(key) % 2 == 1 and all(type(part) is int and part >= 0 for part in key)
+def _is_key(key: Any) -> bool:
+    if type(key) is not tuple or len(key) % 2 == 0:
+        return False
+    return all(type(part) is int and part >= 0 for part in key)
 
 
 def _failure(what: Any) -> Failure:
