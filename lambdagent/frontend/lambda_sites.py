@@ -7,6 +7,7 @@ themselves; what those leave out is filled in from `FIELDS`, as for people who w
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Literal, NamedTuple, cast
 
@@ -43,8 +44,14 @@ class Field(NamedTuple):
     default: Any = REQUIRED
 
 
+_LARGEST = sys.float_info.max
+
+
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+    """Whether `value` is a number from 0 that a float can hold."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    return 0 <= value <= _LARGEST
 
 
 def _are_texts(value: Any) -> bool:
