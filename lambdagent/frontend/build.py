@@ -27,7 +27,7 @@ from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import in_file_order, nearest
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
-from lambdagent.ir.labels import TERMINATE
+from lambdagent.ir.labels import OTHER, TERMINATE
 
 # Fields with a value that this version cannot serve yet.
 _NOT_YET: Final[Mapping[str, tuple[tuple[str, Callable[[Any], bool]], ...]]] = {
@@ -150,13 +150,21 @@ class _Builder:
         routes = {
             label: self.agent(body["routes"][label], (*path, "routes", label), label, "")
             for label in sorted(body["routes"])
+            if self.is_label(label, (*path, "routes", label))
         }
         default = body.get("default")
         if default is not None:
             default = self.agent(default, (*path, "default"), "default", "")
         classifier = self.classifier(body["classifier"], path, at.prompt)
-        others = set(body["classifier"].get("categories", ())) - set(routes)
+        others = set(body["classifier"].get("categories", ())) - set(routes) - {OTHER}
         return surface.Route(classifier, routes, default, tuple(sorted(others)))
+
+    def is_label(self, label: str, path: Path) -> bool:
+        """Whether a route may have this name; what stands for all others is reported."""
+        if label == OTHER:
+            expected, hint = "a name other than `_`", "`default:` answers what has no route"
+            self.report("S104", path, expected=expected, actual=label, hint=hint)
+        return label != OTHER
 
     def classifier(self, data: Any, path: Path, before: str) -> surface.Term:
         prompt = _joined(before, data["prompt"])

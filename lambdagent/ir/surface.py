@@ -269,8 +269,11 @@ class Route(Term):
     others: tuple[str, ...] = attrs.field(default=(), converter=tuple)
 
     def __attrs_post_init__(self) -> None:
-        """Refuse a label that would stand twice."""
+        """Refuse a label that would stand twice, or that stands for all others."""
         _distinct("label", self.labels)
+        if OTHER in self.others:
+            what = f"no label can be {OTHER!r}: it stands for all that have no route"
+            raise ValueError(what)
 
     @property
     def labels(self) -> tuple[str, ...]:

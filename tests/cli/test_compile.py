@@ -82,3 +82,17 @@ def test_bounds_have_no_form_in_python(command: Command):
     done = command("compile", "simple.yml", "--bounds", "--format", "python")
     assert (done.code, done.out) == (2, "")
     assert "exclude each other" in done.err
+
+
+def test_a_route_that_stands_for_all_others_is_a_finding(command: Command):
+    text = (
+        "type: router\nsystemPrompt: p\nmodel: {provider: scripted, script: {replies: [a]}}\n"
+        "router:\n  classifier: {prompt: c, categories: [_, q]}\n"
+        "  routes: {NAME: {type: simple, systemPrompt: x}}\n"
+        "  default: {type: simple, systemPrompt: y}\n"
+    )
+    fine = command("compile", command.write("fine.yml", text.replace("NAME", "q")))
+    assert fine.code == 0
+    refused = command("compile", command.write("no.yml", text.replace("NAME", "_")))
+    assert refused.code == 2
+    assert "error[S104]: `router.routes._` must be a name other than `_`" in refused.err

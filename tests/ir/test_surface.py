@@ -82,3 +82,8 @@ def test_subterms_go_10_000_deep():
     for _ in range(10_000):
         term = If("True", term, B)
     assert sum(1 for _ in subterms(term)) == 10_002
+
+
+def test_no_label_of_a_route_stands_for_all_others():
+    with pytest.raises(ValueError, match="no label can be"):
+        Route(A, {"q": B}, None, ("_",))
