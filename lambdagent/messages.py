@@ -295,6 +295,11 @@ MESSAGES: dict[str, Text] = {
         fix="run it in a terminal, or keep it with `--checkpoint-dir DIR`;"
         " in Python use `Run`, or pass `confirm=`",
     ),
+    "R010": Text(
+        "the term is stuck: no rule applies to {message}",
+        why="it is no value, so the run cannot go on",
+        fix="`lambdagent reduce` shows how a pure term gets there",
+    ),
     "E001": Text(
         "`{provider}` needs a key: the environment variable `{variable}` is not set",
         fix="export {variable}=…, or use `provider: scripted`",

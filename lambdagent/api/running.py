@@ -318,7 +318,7 @@ class Session:
         state = execution.machine.root.state
         self.store = execution.machine.root.store
         if isinstance(state, Fail):
-            raise _with_trace(error_of(state.error), history())
+            raise _with_trace(error_of(state.error, by_hand=self.program.by_hand), history())
         value = to_python(cast(Halt, state).value)
         return Result(value, *execution.choice, elapsed_s, execution, history)
 
@@ -429,7 +429,7 @@ def _python_node(tag: int, parts: list[Any]) -> Any:
     return tuple(parts) if tag == PAIR else parts
 
 
-def error_of(error: Record) -> LambdagentError:
+def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
     """Return the exception for the error record of a failed run."""
     kind, message = str(error["kind"]), str(error["message"])
     shown = cut(text_of_data(error["data"]), _SHOWN) if error["data"] is not None else ""
@@ -440,6 +440,8 @@ def error_of(error: Record) -> LambdagentError:
             return RouteError(finding("R003", message=repr(shown)))
         case "MaxTurns":
             return BudgetError(finding("R004", message=message))
+        case "Stuck" if by_hand:
+            return RunError(finding("R010", message=message))
         case "Stuck":
             return StuckError(finding("M001", message=message))
     return EffectError(_effect_finding(error, message))

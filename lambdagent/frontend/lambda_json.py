@@ -39,7 +39,7 @@ def parse_program_json(source: Source) -> Program:
         _refuse(source, str(error))
     if free_reach(term):
         raise LambdaSyntaxError(finding("P031"), source)
-    program = Program(term, _sites(rows, source), name)
+    program = Program(term, _sites(rows, source), name, by_hand=True)
     for site in sorted(site_names(term) - {*program.sites}):
         _refuse(source, f"no row describes the site `{site}`")
     if data.get("digest", program.digest()) != program.digest():

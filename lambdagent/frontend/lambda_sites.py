@@ -221,7 +221,7 @@ def lambda_program(file: LambdaFile, name: str = "agent") -> Program:
     if findings:
         first = Span(0, 0, 0, 0)
         raise LambdaSyntaxError(sorted(findings, key=lambda f: f.where or first), file.source)
-    return Program(file.term, sites, name)
+    return Program(file.term, sites, name, by_hand=True)
 
 
 def site_of_row(name: str, row: Record, where: Span | None = None) -> Site:

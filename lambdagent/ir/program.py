@@ -37,6 +37,7 @@ class Program:
         name: What people call the agent.
         shows_steps: The file asks for its intermediate steps to be printed.
         engine: The engine that the file asks for; no part of the meaning.
+        by_hand: It was read as a core term, not lowered from an agent: it may get stuck.
         checkpoints: How the file wants its runs to be kept; no part of the meaning either.
     """
 
@@ -46,6 +47,7 @@ class Program:
     shows_steps: bool = False
     engine: str | None = None
     checkpoints: Checkpoints | None = None
+    by_hand: bool = False
 
     def digest(self) -> str:
         """Return a hash of the meaning: nodes and sites.

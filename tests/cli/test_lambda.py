@@ -204,3 +204,10 @@ def test_tables_have_no_spelling(command: Command, option: str):
     done = command("lambda", "simple.yml", "--format", "json", option)
     assert (done.code, done.out) == (2, "")
     assert "exclude each other" in done.err
+
+
+@pytest.mark.parametrize("text", ["1", "λx. if x then 1 else 2", "λx. fst (x x)"])
+def test_a_term_that_gets_stuck_is_no_fault_of_ours(command: Command, text: str):
+    done = command("run", command.write("stuck.lam", text), "x")
+    assert (done.code, done.out) == (1, "")
+    assert "error[R010]: the term is stuck" in done.err
