@@ -41,7 +41,7 @@ from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
 from lambdagent.machine.engines import DEFAULT, ENGINES, EngineName, choose
 from lambdagent.machine.link import Linked, link
-from lambdagent.machine.state import PAIR, TAGGED, Fail, Halt, Kind, Machine, Store, Value
+from lambdagent.machine.state import PAIR, TAGGED, Fail, Halt, Kind, Store, Value
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.step import start
 from lambdagent.machine.text import cut, text_of_data
@@ -257,13 +257,6 @@ class Session:
             raise _with_trace(error, history()) from error.__cause__
         return self._result(execution, history, time.monotonic() - began)
 
-    def start(self, value: object, store: Store | None = None) -> Machine:
-        """Return the state in which the program is about to run on `value`.
-
-        Secrets of the environment are taken out of it.
-        """
-        return start(self.linked, self.handlers.redaction.data(freeze(value)), store)
-
     def record(self, path: Path) -> None:
         """Write what models said in the newest run, for the provider ``scripted`` to play back.
 
@@ -294,9 +287,10 @@ class Session:
     ) -> Execution:
         if transition_limit is not None:
             needs_states = "only cek counts transitions, which are limited"
+        data = self.handlers.redaction.data(freeze(value))
         self._newest = Execution(
             self.linked,
-            self.start(value, self.store),
+            start(self.linked, data, self.store),
             transition_limit=transition_limit,
             watch=None if watch is None else watcher(watch),
             choice=choose(

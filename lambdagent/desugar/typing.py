@@ -23,7 +23,7 @@ from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.labels import OTHER, VERDICT, action_labels
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
-from lambdagent.ir.walk import children, nodes
+from lambdagent.ir.walk import children, nodes, reaches
 
 # A literal that nothing counts with is written as a numeral up to here, as an atom beyond; all are
 # atoms where they would be too large together.
@@ -345,21 +345,11 @@ def _is_definition(term: Term, free: set[int]) -> bool:
 def _closed(root: Term) -> tuple[set[int], set[int]]:
     """Return the identities of the closed nodes of `root`, and of those that mention no site."""
     asks: set[int] = set()
-    reach: dict[int, int] = {}
     for term in nodes(root):
-        if type(term) is Var:
-            reach[id(term)] = term.index + 1
-        elif type(term) is Lam:
-            reach[id(term)] = max(0, reach[id(term.body)] - 1)
-        elif type(term) is App:
-            reach[id(term)] = max(reach[id(term.fun)], reach[id(term.arg)])
-        else:
-            reach[id(term)] = 0
-            if type(term) is Prim and term.name == "site":
-                asks.add(id(term))
-        if any(id(child) in asks for child in children(term)):
+        is_site = type(term) is Prim and term.name == "site"
+        if is_site or any(id(child) in asks for child in children(term)):
             asks.add(id(term))
-    closed = {number for number, most in reach.items() if not most}
+    closed = {number for number, most in reaches(root).items() if not most}
     return closed, closed - asks
 
 

@@ -19,6 +19,7 @@ from lambdagent.effects.protocol import (
     Cancellation,
     ModelCall,
     Provider,
+    Remembering,
     ToolFailure,
     ToolHandler,
     ToolInvocation,
@@ -103,12 +104,12 @@ class ModelHandler:
     @property
     def remembers(self) -> bool:
         """Whether what the provider says depends on what it said before."""
-        return hasattr(self._provider, "recall")
+        return isinstance(self._provider, Remembering)
 
     def recall(self, request: Request) -> None:
         """Tell the provider that `request` was answered in an earlier process."""
-        if self.remembers:
-            self._provider.recall(self._call(request))  # type: ignore[attr-defined]
+        if isinstance(self._provider, Remembering):
+            self._provider.recall(self._call(request))
 
     def _call(self, request: Request) -> ModelCall:
         site, argument = request.site, request.argument

@@ -8,7 +8,7 @@ Handlers are safe to use from many threads and event loops at once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 
@@ -274,6 +274,15 @@ class Provider(Protocol):
 
     def close(self) -> None:
         """Give back connections and threads; the provider is not used afterwards."""
+        ...
+
+
+@runtime_checkable
+class Remembering(Protocol):
+    """A provider whose replies depend on those before, such as one that plays a script."""
+
+    def recall(self, call: ModelCall) -> None:
+        """Pass over the reply that `call` got in an earlier process."""
         ...
 
 

@@ -35,7 +35,7 @@ from lambdagent.ir.costs import (
     retried,
     then,
 )
-from lambdagent.ir.walk import nodes
+from lambdagent.ir.walk import reaches
 
 # What else a choice between functions can be is unknown.
 _MOST_CHOICES: Final = 16
@@ -92,8 +92,8 @@ class _Executor:
         self._made: dict[tuple[object, ...], Value] = {}
         self._known: dict[tuple[int, int], Found | None] = {}
         self._loops: dict[int, _Loop] = {}
-        self._open = _open_lambdas(root)
-        self._left = _FIRST_APPLICATIONS + _MORE_APPLICATIONS * len(self._open)
+        self._reach = reaches(root)
+        self._left = _FIRST_APPLICATIONS + _MORE_APPLICATIONS * len(self._reach)
 
     def run(self, rule: Rule) -> Found:
         """Run `rule` and all that it needs, on a stack of our own."""
@@ -181,7 +181,7 @@ class _Executor:
             bound: Value = scope.parts[0]
             return bound
         if type(term) is Lam:
-            return self.make("closure", term, scope if self._open[id(term)] else _EMPTY)
+            return self.make("closure", term, scope if self._reach[id(term)] else _EMPTY)
         if type(term) is Prim and arity(term):
             return self.make("constant", term)
         return DATA
@@ -323,21 +323,6 @@ class _Loop:
     calls: Self
     is_data: bool = True
     holds: bool = True
-
-
-def _open_lambdas(root: Term) -> dict[int, bool]:
-    """Return which nodes have free variables, by identity."""
-    reach: dict[int, int] = {}
-    for term in nodes(root):
-        if type(term) is Var:
-            reach[id(term)] = term.index + 1
-        elif type(term) is Lam:
-            reach[id(term)] = max(0, reach[id(term.body)] - 1)
-        elif type(term) is App:
-            reach[id(term)] = max(reach[id(term.fun)], reach[id(term.arg)])
-        else:
-            reach[id(term)] = 0
-    return {number: needed > 0 for number, needed in reach.items()}
 
 
 _Apply: TypeAlias = "Callable[[_Executor, Value, Value], Rule | Found]"

@@ -31,21 +31,24 @@ def size(root: Term) -> int:
     return sum(1 for _ in nodes(root))
 
 
-def free_reach(root: Term) -> int:
-    """Return how many enclosing binders `root` needs: 0 when it is closed."""
+def reaches(root: Term) -> dict[int, int]:
+    """Return how many enclosing binders each node of `root` needs, by identity."""
     reach: dict[int, int] = {}
-    result = 0
     for term in nodes(root):
         if type(term) is Var:
-            result = term.index + 1
+            reach[id(term)] = term.index + 1
         elif type(term) is Lam:
-            result = max(0, reach[id(term.body)] - 1)
+            reach[id(term)] = max(0, reach[id(term.body)] - 1)
         elif type(term) is App:
-            result = max(reach[id(term.fun)], reach[id(term.arg)])
+            reach[id(term)] = max(reach[id(term.fun)], reach[id(term.arg)])
         else:
-            result = 0
-        reach[id(term)] = result
-    return result
+            reach[id(term)] = 0
+    return reach
+
+
+def free_reach(root: Term) -> int:
+    """Return how many enclosing binders `root` needs: 0 when it is closed."""
+    return reaches(root)[id(root)]
 
 
 def site_names(root: Term) -> set[str]:
