@@ -44,11 +44,12 @@ from lambdagent.errors import (
     finding,
 )
 from lambdagent.ir.data import Data, freeze
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.ir.surface import Term
 from lambdagent.machine.engines import Choice
-from lambdagent.machine.state import Failure, Machine
+from lambdagent.machine.state import Machine
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.step import start
 from lambdagent.trace.macro import TraceRecord, watcher

@@ -36,7 +36,7 @@ from lambdagent.errors import (
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import Count
 from lambdagent.ir.data import Data, Record, freeze, thaw
-from lambdagent.ir.exchange import Exchange
+from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
 from lambdagent.machine.engines import DEFAULT, ENGINES, EngineName, choose
@@ -113,13 +113,13 @@ def write_record(path: Path, exchanges: Mapping[Key, Exchange]) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    said = [exchanges[key] for key in sorted(exchanges) if not exchanges[key].failed]
+    asked = [exchanges[key] for key in sorted(exchanges)]
     write_recording(
         path,
         [
             (str(each.site.static["agent"]), Reply.from_data(each.answer))
-            for each in said
-            if each.site.kind == "llm"
+            for each in asked
+            if each.site.kind == "llm" and not isinstance(each.answer, Failure)
         ],
     )
 

@@ -17,8 +17,8 @@ from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import key_of, key_text
 from lambdagent.errors import UsageError, finding
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.program import Program
-from lambdagent.machine.state import Failure
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import cut, text_of_value
 

@@ -20,11 +20,18 @@ from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Recorded
 from lambdagent.errors import BudgetError, finding
 from lambdagent.ir.data import Data
-from lambdagent.ir.exchange import Exchange
+from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.machine.engines import Choice, handed_over
 from lambdagent.machine.link import Linked
 from lambdagent.machine.recursive import HandOver, Recursive
-from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Value
+from lambdagent.machine.state import (
+    Event,
+    Fail,
+    Halt,
+    Machine,
+    Path,
+    Value,
+)
 from lambdagent.machine.step import requests, resume, run, runnable
 
 Watch = Callable[[Event, Mapping[Path, Exchange]], None]
@@ -289,15 +296,8 @@ class Execution:
     def _note(
         self, request: Request, answer: Data | Failure, started_s: float, took_s: float
     ) -> None:
-        failed = isinstance(answer, Failure)
         self.exchanges[request.key] = Exchange(
-            request.key,
-            request.site,
-            request.argument,
-            answer.message if isinstance(answer, Failure) else answer,
-            failed,
-            started_s,
-            took_s,
+            request.key, request.site, request.argument, answer, started_s, took_s
         )
 
     def cancel(self) -> None:

@@ -33,9 +33,10 @@ from lambdagent.effects.tools.shell import ShellTool
 from lambdagent.errors import Diagnostic, EffectError, LambdagentError, finding
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.sites import Site
 from lambdagent.ir.surface import Model
-from lambdagent.machine.state import PAIR, TAGGED, Failure, Value
+from lambdagent.machine.state import PAIR, TAGGED, Value
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.store import memory_key, memory_value
 from lambdagent.machine.text import asked_text, text_of_value

@@ -25,8 +25,8 @@ from lambdagent.effects.handlers import Request
 from lambdagent.effects.packed import NotPackedError, pack, unpack
 from lambdagent.errors import DivergenceError, finding
 from lambdagent.ir.data import Data
+from lambdagent.ir.exchange import Failure
 from lambdagent.machine.request_digest import RequestDigest
-from lambdagent.machine.state import Failure
 from lambdagent.machine.state import Path as Key
 
 MAGIC = b"lambdaJ\x01"

@@ -9,8 +9,15 @@ from lambdagent.effects.journal import Journal, Outcome, Recall, Recorded, key_t
 from lambdagent.effects.run_directory import Beginning, RunDirectory
 from lambdagent.effects.states import StateFile, forget_states, read_states
 from lambdagent.ir.data import Data
+from lambdagent.ir.exchange import Failure
 from lambdagent.machine.link import Linked
-from lambdagent.machine.state import BETA, Fail, Failure, Halt, Machine, Path
+from lambdagent.machine.state import (
+    BETA,
+    Fail,
+    Halt,
+    Machine,
+    Path,
+)
 
 # Transitions that are worth a look whether to save: fewer would cost more than they keep.
 _SHORTEST = 1_000

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from urllib.parse import quote
 
 from lambdagent.ir.data import Data, Record
-from lambdagent.machine.state import Failure
+from lambdagent.ir.exchange import Failure
 
 _NAMES = re.compile(
     r"(?:^|_|API)KEYS?(?:_ID)?(?:_?\d+)?$|(?:^|_)(?:PAT|PWD)$"

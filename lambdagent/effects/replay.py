@@ -6,8 +6,9 @@ from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Recall, Told
 from lambdagent.ir.data import Data
+from lambdagent.ir.exchange import Failure
 from lambdagent.machine.link import Linked
-from lambdagent.machine.state import Failure, Machine, Path
+from lambdagent.machine.state import Machine, Path
 
 
 class _Replay(Recall):

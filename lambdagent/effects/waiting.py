@@ -14,7 +14,7 @@ from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.protocol import timeout_text
 from lambdagent.errors import BudgetError, finding
 from lambdagent.ir.data import Data, Record
-from lambdagent.machine.state import Failure
+from lambdagent.ir.exchange import Failure
 
 Answer: TypeAlias = "Data | Failure"
 

@@ -9,6 +9,7 @@ from typing import cast
 
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Data, Record, shallow
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.labels import REPLY, VERDICT
 from lambdagent.ir.sites import Site
 from lambdagent.machine.decoders import DecodeError, Kind, decode_output
@@ -16,7 +17,6 @@ from lambdagent.machine.state import (
     AWAIT_ARG,
     CATCH,
     Fail,
-    Failure,
     Kont,
     Path,
     Return,

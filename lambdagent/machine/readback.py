@@ -78,7 +78,7 @@ class Readback:
     @classmethod
     def of(cls, linked: Linked) -> Readback:
         """Return what reads the states of `linked`."""
-        return cls(decode_nodes([_unlabelled(row) for row in linked.rows]))
+        return cls(decode_nodes([unlabelled(row) for row in linked.rows]))
 
     def unload(self, machine: Machine) -> Term:
         """Return the closed term that `machine` stands for."""
@@ -88,25 +88,38 @@ class Readback:
         return done[()]
 
     def _thread(self, thread: Thread, done: Mapping[Path, Term]) -> Term:
+        return self.plug(self.focus(thread, done), getattr(thread.state, "kont", ()))
+
+    def focus(self, thread: Thread, done: Mapping[Path, Term]) -> Term:
+        """Return the term that a thread is at, without its continuation.
+
+        Args:
+            thread: Any thread.
+            done: The terms of the children that it waits for, by path.
+        """
         state = thread.state
         match state:
-            case Eval(control, env, kont):
-                return self._plug(self._in_env(control[1], env), kont)
-            case Return(value, kont):
-                return self._plug(self.term(value), kont)
-            case Suspend(site, argument, kont):
-                return self._plug(App(Prim("site", (site,)), self.term(argument)), kont)
+            case Eval(control, env):
+                return self._in_env(control[1], env)
+            case Return(value):
+                return self.term(value)
+            case Suspend(site, argument):
+                return App(Prim("site", (site,)), self.term(argument))
             case Join():
                 children_ = [done[(*thread.path, state.clock, i)] for i in range(state.count)]
-                return self._plug(_joined(state.form, children_), state.kont)
+                return _joined(state.form, children_)
             case Halt(value):
                 return self.term(value)
             case Fail(error):
                 return spine(Prim("fail"), Lit(error))
 
+    def node(self, number: int) -> Term:
+        """Return the node `number` of the program."""
+        return self.nodes[number]
+
     def _in_env(self, node: int, env: Env) -> Term:
         """Return the node with its free variables replaced by the values of `env`."""
-        term = self.nodes[node]
+        term = self.node(node)
         values = {index: self.term(_at(env, index)) for index in self.free_of(term)}
         return _substituted(term, values)
 
@@ -146,7 +159,7 @@ class Readback:
         if type(value) is not tuple:
             return []
         if value[0] == CLOSURE:
-            free = self.free_of(self.nodes[value[1][1]])
+            free = self.free_of(self.node(value[1][1]))
             return [_at(value[2], index) for index in sorted(free)]
         return [value[at] for at in _PARTS[value[0]]] if value[0] != PARTIAL else list(value[2])
 
@@ -154,25 +167,30 @@ class Readback:
         if type(value) is not tuple:
             return Lit(value)
         if value[0] == CLOSURE:
-            node = self.nodes[value[1][1]]
+            node = self.node(value[1][1])
             return _substituted(node, dict(zip(sorted(self.free_of(node)), parts, strict=True)))
         if value[0] == PARTIAL:
-            return spine(self.nodes[value[1][1]], *parts)
+            return spine(self.node(value[1][1]), *parts)
         return spine(_HEADS[value[0]](value), *parts)
 
-    def _plug(self, focus: Term, kont: Kont) -> Term:
-        while kont:
+    def plug(self, focus: Term, kont: Kont, end: Kont = ()) -> Term:
+        """Return `focus` with the frames of `kont` around it, as far as the frame `end`."""
+        while kont and kont is not end:
             focus = self._frame(focus, kont)
             kont = kont[1]
         return focus
 
-    def stack(self, kont: Kont) -> list[Term]:
+    def stack(self, kont: Kont, most: int | None = None) -> list[Term]:
         """Return the frames of a continuation, the one that goes on first at the front.
 
         What a frame waits for is the site `HOLE`; labels, which wait for nothing, are left out.
+
+        Args:
+            kont: Any continuation.
+            most: How many frames are wanted; all of them by default.
         """
-        frames = []
-        while kont:
+        frames: list[Term] = []
+        while kont and len(frames) != most:
             if kont[0] != LABEL:
                 frames.append(self._frame(Prim("site", (HOLE,)), kont))
             kont = kont[1]
@@ -199,7 +217,7 @@ class Readback:
         _, _, (_, _, constant, operands), args, env = frame
         done = [self.term(value) for value in args]
         rest = [self._in_env(operand[1], env) for operand in operands[len(args) + 1 :]]
-        return spine(self.nodes[constant[1]], *done, focus, *rest)
+        return spine(self.node(constant[1]), *done, focus, *rest)
 
 
 def _at(env: Env, index: int) -> Value:
@@ -216,7 +234,8 @@ def _substituted(term: Term, values: Mapping[int, Term]) -> Term:
     )
 
 
-def _unlabelled(row: Data) -> Data:
+def unlabelled(row: Data) -> Data:
+    """Return a row of the flat table without its label."""
     return row[:3] if isinstance(row, tuple) and row[0] == "a" else row
 
 

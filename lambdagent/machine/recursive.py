@@ -26,6 +26,7 @@ from weakref import WeakKeyDictionary
 import attrs
 
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.program import Program
 from lambdagent.machine.answers import decode_answer, error_record
 from lambdagent.machine.direct import FILENAME, Direct, Thrown, write_direct
@@ -42,7 +43,6 @@ from lambdagent.machine.state import (
     Eval,
     Event,
     Fail,
-    Failure,
     Halt,
     Machine,
     Path,

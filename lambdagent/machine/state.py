@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 import attrs
 
-from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data import Record
 
 Value: TypeAlias = Any
 Env: TypeAlias = tuple[Any, ...]
@@ -206,11 +206,3 @@ class Event(NamedTuple):
     value: Value
     started: int
     transition: int
-
-
-class Failure(NamedTuple):
-    """An answer that is an error: what a handler could not do."""
-
-    kind: str
-    message: str
-    data: Data = None

@@ -16,6 +16,7 @@ from typing import Any
 
 from lambdagent.ir.core import Unit
 from lambdagent.ir.data import Data
+from lambdagent.ir.exchange import Failure
 from lambdagent.machine.answers import decode_answer, error_record, throw
 from lambdagent.machine.link import Linked, LinkedSite
 from lambdagent.machine.rules import APPLY, RETURN, Misfit
@@ -42,7 +43,6 @@ from lambdagent.machine.state import (
     Eval,
     Event,
     Fail,
-    Failure,
     Halt,
     Machine,
     Path,

@@ -3,12 +3,14 @@
 Source: specification 15.3 and 15.8; semantics.md §4.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import attrs
 
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.exchange import Exchange
+from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.ir.labels import OTHER, TERMINATE, action_name
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import TAGGED, Event, Path
@@ -146,13 +148,15 @@ def _selected(event: Event) -> str:
 
 def _said(exchange: Exchange) -> Data:
     """Return what came back: of a model's reply its text, of a person's verdict that in words."""
+    if isinstance(exchange.answer, Failure):
+        return exchange.answer.message
     if exchange.site.kind == "confirm":
         reason = text_of(exchange.answer or None)
         return "approved" if exchange.answer is True else f"denied: {reason}".rstrip(": ")
     return text_of(exchange.answer) if exchange.site.kind == "llm" else exchange.answer
 
 
-def tokens_of(answer: Data) -> tuple[int, int] | None:
+def tokens_of(answer: Data | Failure) -> tuple[int, int] | None:
     """Return the tokens that a model's answer took, input and output, if it says so."""
     usage = answer.get("usage") if isinstance(answer, Record) else None
     match usage:

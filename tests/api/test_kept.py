@@ -19,7 +19,7 @@ from lambdagent.errors import (
     RunError,
     finding,
 )
-from lambdagent.machine.state import Failure
+from lambdagent.ir.exchange import Failure
 from tests.api.kept_world import (
     MODEL,
     KilledError,

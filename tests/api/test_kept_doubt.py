@@ -12,7 +12,7 @@ from lambdagent.errors import (
     CheckpointError,
 )
 from lambdagent.ir.data import Record
-from lambdagent.machine.state import Failure
+from lambdagent.ir.exchange import Failure
 from tests.api.kept_world import (
     MODEL,
     KilledError,

@@ -14,7 +14,7 @@ from lambdagent.api.kept import Run, ask_again
 from lambdagent.effects.journal import Journal, Told, create_journal, read_journal
 from lambdagent.effects.run_directory import runs_in
 from lambdagent.errors import CheckpointError, LambdagentError
-from lambdagent.machine.state import Failure
+from lambdagent.ir.exchange import Failure
 from tests.api.kept_world import KilledError, World, agent, council, load, plain, react, searching
 from tests.effects.test_packed import data
 

@@ -25,8 +25,7 @@ from lambdagent.effects.render import messages_of
 from lambdagent.effects.run_directory import RunDirectory, runs_in
 from lambdagent.errors import CheckpointError
 from lambdagent.ir.alpha import digest_rows
-from lambdagent.ir.exchange import Exchange
-from lambdagent.machine.state import Failure
+from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import text_of_value
 from tests.chaos.world import AGENTS, CountingServer

@@ -9,9 +9,10 @@ from lambdagent.effects.render import messages_of
 from lambdagent.frontend.expression import parse_expression
 from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record, freeze
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.program import Program
 from lambdagent.machine.link import link
-from lambdagent.machine.state import Fail, Failure, Store
+from lambdagent.machine.state import Fail, Store
 from lambdagent.machine.step import requests, resume, run, start
 from lambdagent.machine.text import text_of_value
 from lambdagent.machine.values import project

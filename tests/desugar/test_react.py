@@ -6,8 +6,8 @@ import pytest
 
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.surface import ConversationLam, Loop, ReActStep, Tool
-from lambdagent.machine.state import Failure
 from tests.desugar.calls import ask
 
 TOOLS = (Tool("search", description="finds"), Tool("look"), Tool("terminate"))

@@ -4,9 +4,10 @@ import pytest
 
 from lambdagent import BudgetError, Compose, Loop, Par, Tool, compile_term
 from lambdagent.effects.execution import Execution
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.surface import Term
 from lambdagent.machine.link import link
-from lambdagent.machine.state import Fail, Failure, Halt
+from lambdagent.machine.state import Fail, Halt
 from lambdagent.machine.step import start
 
 
@@ -58,7 +59,7 @@ def test_the_failure_of_a_tool_is_its_answer():
     execution.complete(request, Failure("ToolError", "it broke"), 1.0)
     execution.advance()
     (exchange,) = execution.exchanges.values()
-    assert (exchange.answer, exchange.failed) == ("it broke", True)
+    assert (exchange.answer.message, exchange.failed) == ("it broke", True)
     assert isinstance(execution.machine.root.state, Halt | Fail)
 
 

@@ -12,9 +12,9 @@ from lambdagent.effects.handlers import Handler, Handlers, Request
 from lambdagent.effects.protocol import Reply
 from lambdagent.errors import finding
 from lambdagent.ir.data import Record
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.registry import register
 from lambdagent.ir.surface import Term
-from lambdagent.machine.state import Failure
 from lambdagent.machine.values import pair
 
 SCRIPT = Model(provider="scripted", script=Record(replies=("hi",)))

@@ -21,9 +21,9 @@ from lambdagent.effects.journal import (
 from lambdagent.effects.packed import pack
 from lambdagent.errors import CheckpointError
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.sites import Site
 from lambdagent.machine.request_digest import RequestDigest
-from lambdagent.machine.state import Failure
 from tests.effects.test_packed import data
 
 LLM, TOOL = Site("llm:a", "llm"), Site("tool:t", "tool", idempotent=False)

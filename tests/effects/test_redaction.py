@@ -13,7 +13,7 @@ from lambdagent.effects.protocol import ModelCall
 from lambdagent.effects.redaction import Redaction
 from lambdagent.errors import finding
 from lambdagent.ir.data import Record
-from lambdagent.machine.state import Failure
+from lambdagent.ir.exchange import Failure
 from tests.effects.agents import Speaker, call, react, speaker
 
 KEYS = sorted({each.key_variable for each in SERVICES.values() if each.key_variable})

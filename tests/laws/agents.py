@@ -12,9 +12,9 @@ from lambdagent.desugar.passes import desugar
 from lambdagent.frontend.expression import parse_expression
 from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record, thaw
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.program import Program
 from lambdagent.machine.link import link
-from lambdagent.machine.state import Failure
 from tests.laws.observe import Answer, Oracle, Path, Seen, _hash, observe
 
 EXPRESSIONS = (

@@ -19,12 +19,21 @@ from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.redaction import Redaction
 from lambdagent.ir.alpha import digest, digest_rows
 from lambdagent.ir.data import Data, Record, thaw
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.readback import Readback
-from lambdagent.machine.state import Event, Fail, Failure, Halt, Machine, Path, Store, Value
+from lambdagent.machine.state import (
+    Event,
+    Fail,
+    Halt,
+    Machine,
+    Path,
+    Store,
+    Value,
+)
 from lambdagent.machine.step import requests, resume, run, runnable, start, step
 from lambdagent.machine.values import project
 from tests.laws.terms import WORLD

@@ -21,12 +21,13 @@ import attrs
 
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.walk import instantiate, shift
 from lambdagent.machine.answers import decode_answer
 from lambdagent.machine.cells import merge
 from lambdagent.machine.link import Linked
 from lambdagent.machine.readback import Readback
-from lambdagent.machine.state import Failure, Kind, Path
+from lambdagent.machine.state import Kind, Path
 from lambdagent.machine.values import Noted, inject, list_value, pair, project, tagged
 from tests.laws.observe import Oracle
 from tests.laws.terms import spine

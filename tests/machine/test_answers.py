@@ -2,10 +2,18 @@ import pytest
 
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.labels import VERDICT
 from lambdagent.ir.sites import Site
 from lambdagent.machine.answers import decode_answer, error_record, text_of, throw
-from lambdagent.machine.state import AWAIT_ARG, CATCH, OPAQUE, TAGGED, Fail, Failure, Return
+from lambdagent.machine.state import (
+    AWAIT_ARG,
+    CATCH,
+    OPAQUE,
+    TAGGED,
+    Fail,
+    Return,
+)
 
 ERROR = error_record(Failure("ToolError", "broken"), "tool:t", (0,))
 

@@ -9,12 +9,13 @@ from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers
 from lambdagent.ir.alpha import digest
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.exchange import Failure
 from lambdagent.machine.direct import write_direct
 from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import Linked
 from lambdagent.machine.readback import Readback
 from lambdagent.machine.recursive import HandOver, Recursive, Stopped, compiled
-from lambdagent.machine.state import Fail, Failure, Halt, Machine
+from lambdagent.machine.state import Fail, Halt, Machine
 from lambdagent.machine.step import start
 from tests.laws.observe import Answering
 from tests.machine.terms import linked, prim, site, thunk

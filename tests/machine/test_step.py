@@ -3,10 +3,18 @@ import pytest
 from lambdagent.desugar.compose import lower_compose
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Record
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.program import Program
 from lambdagent.machine.checkpoint import encode_machine
 from lambdagent.machine.link import link
-from lambdagent.machine.state import PAIR, Fail, Failure, Halt, Kind, Return, Suspend
+from lambdagent.machine.state import (
+    PAIR,
+    Fail,
+    Halt,
+    Kind,
+    Return,
+    Suspend,
+)
 from lambdagent.machine.step import requests, resume, run, runnable, start, step
 from tests.machine.terms import (
     FALSE,

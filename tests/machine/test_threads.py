@@ -3,7 +3,15 @@ import itertools
 import pytest
 
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
-from lambdagent.machine.state import CONS, NIL_VALUE, PAIR, Failure, Halt, Join, Machine
+from lambdagent.ir.exchange import Failure
+from lambdagent.machine.state import (
+    CONS,
+    NIL_VALUE,
+    PAIR,
+    Halt,
+    Join,
+    Machine,
+)
 from lambdagent.machine.step import requests, resume, run, start
 from tests.machine.terms import error_of, finish, linked, prim, site, thunk, value_of
 

@@ -14,7 +14,7 @@ LLM = Site("llm:a", "llm", Record(conversation=False))
 
 
 def exchange(key: tuple[int, ...], argument: str, answer: object, **more: object) -> Exchange:
-    settings = {"failed": False, "started_s": 0.5, "elapsed_s": 0.25, **more}
+    settings = {"started_s": 0.5, "elapsed_s": 0.25, **more}
     return Exchange(key, LLM, argument, answer, **settings)  # type: ignore[arg-type]
 
 
@@ -77,7 +77,6 @@ def test_a_confirmation_tells_what_a_person_said(answer: object, said: str):
         Site("confirm:t", "confirm", Record(tool="t")),
         "x",
         answer,
-        failed=False,
         started_s=0.5,
         elapsed_s=9.0,
     )
