@@ -394,6 +394,14 @@ MESSAGES: dict[str, Text] = {
         why="a lowered program never gets here: this is a fault of lambdagent",
         fix="please report it together with the file",
     ),
+    "T001": Text(
+        "`{path}` is no recorded run: {reason}",
+        fix="`lambdagent run FILE INPUT --trace-file run.json` records one",
+    ),
+    "T002": Text(
+        "`{path}` is a recorded run of format {found}, and this version reads {known}",
+        fix="use the version that wrote it",
+    ),
     "U001": Text("`{option}` and `{other}` exclude each other", fix="leave one of them out"),
     "U002": Text("`{path}` cannot be written: {reason}"),
     "U003": Text(
@@ -435,6 +443,9 @@ MESSAGES: dict[str, Text] = {
         "no call waits to be confirmed{place}",
         why="{known}",
         fix="`lambdagent run --resume RUN` goes on, and says what waits then",
+    ),
+    "U015": Text(
+        "the run has no step {step}", fix="its steps at this level are {first} to {last}"
     ),
     "U012": Text(
         "`{path}` is nothing that can be edited",

@@ -29,8 +29,9 @@ from lambdagent.api.running import Result, Session, write_record
 from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Request
-from lambdagent.effects.journal import Told, key_text, read_journal
+from lambdagent.effects.journal import Told, read_journal
 from lambdagent.effects.keeper import Keeper
+from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.replay import replay
 from lambdagent.effects.run_directory import (
     Beginning,
@@ -44,7 +45,7 @@ from lambdagent.errors import (
     finding,
 )
 from lambdagent.ir.data import Data, freeze
-from lambdagent.ir.exchange import Failure
+from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.ir.surface import Term
@@ -325,6 +326,11 @@ class Run:
             CheckpointError: The journal is damaged, or belongs to another program.
         """
         return replay(self._session.linked, self._start(), self.told())
+
+    @property
+    def redaction(self) -> Redaction:
+        """Keeps secrets out of what is written."""
+        return self._session.redaction
 
     def record(self, path: Path) -> None:
         """Write what models said, as `Session.record` does.

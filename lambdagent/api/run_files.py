@@ -9,7 +9,7 @@ import attrs
 
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.frames import damaged, read_file
-from lambdagent.effects.journal import key_text, read_journal
+from lambdagent.effects.journal import read_journal
 from lambdagent.effects.replay import replay
 from lambdagent.effects.run_directory import (
     Beginning,
@@ -19,6 +19,7 @@ from lambdagent.effects.run_directory import (
 )
 from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
 from lambdagent.frontend.lambda_json import parse_program_json
+from lambdagent.ir.exchange import key_text
 from lambdagent.ir.program import Program, site_row, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.machine.link import Linked, link

@@ -21,6 +21,7 @@ from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers
 from lambdagent.effects.llm.scripted import write_recording
 from lambdagent.effects.protocol import Reply
+from lambdagent.effects.redaction import Redaction
 from lambdagent.errors import (
     BudgetError,
     EffectError,
@@ -256,6 +257,15 @@ class Session:
         except (RunError, SuspendedError) as error:
             raise _with_trace(error, history()) from error.__cause__
         return self._result(execution, history, time.monotonic() - began)
+
+    def history(self) -> Execution | None:
+        """Return the newest run, from its start; None if there was none."""
+        return self._newest
+
+    @property
+    def redaction(self) -> Redaction:
+        """Keeps secrets out of what is written."""
+        return self.handlers.redaction
 
     def record(self, path: Path) -> None:
         """Write what models said in the newest run, for the provider ``scripted`` to play back.

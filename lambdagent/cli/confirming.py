@@ -9,8 +9,9 @@ from collections.abc import Callable
 from lambdagent.api.kept import Run
 from lambdagent.cli.output import Output
 from lambdagent.effects.confirming import Confirmation
-from lambdagent.effects.journal import key_of, key_text
+from lambdagent.effects.journal import key_of
 from lambdagent.errors import SuspendedError, UsageError, finding
+from lambdagent.ir.exchange import key_text
 from lambdagent.machine.state import Path as Key
 
 Decide = Callable[[Confirmation], "bool | str | None"]

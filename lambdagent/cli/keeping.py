@@ -14,10 +14,10 @@ from lambdagent.api.running import trace_of
 from lambdagent.cli.confirming import has_terminal
 from lambdagent.cli.output import Output
 from lambdagent.effects.handlers import Request
-from lambdagent.effects.journal import key_of, key_text
+from lambdagent.effects.journal import key_of
 from lambdagent.errors import UsageError, finding
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
-from lambdagent.ir.exchange import Failure
+from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.ir.program import Program
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import cut, text_of_value

@@ -31,6 +31,7 @@ COMMANDS = {
     "compile": ("compile", "compile an agent and print its structure, without running it"),
     "lambda": ("lambda_", "print an agent as a lambda expression"),
     "reduce": ("reduce", "reduce a pure term step by step"),
+    "trace": ("trace", "show a recorded run: what the agent did, each reduction, each state"),
     "checkpoints": ("checkpoints", "list the runs that are kept in a directory"),
     "version": ("version", "print the version"),
 }

@@ -6,6 +6,7 @@ import codecs
 import json
 import os
 import re
+import shutil
 import sys
 import unicodedata
 from pathlib import Path
@@ -16,6 +17,8 @@ from lambdagent.errors import UsageError, finding
 
 # Around what is marked: bold and underlined on a terminal.
 _EMPHASIS, _MARKS = ("\x1b[1;4m", "\x1b[0m"), ("‹", "›")
+
+_WIDTH, _NARROWEST = 100, 40
 
 # For streams that have no such characters: as `--ascii` writes them, and what comes near.
 _ASCII_SPELLING = "lambdagent.ascii"
@@ -149,6 +152,11 @@ def _discard(stream: TextIO) -> None:
         os.dup2(descriptor, stream.fileno())
     except (OSError, ValueError):
         return
+
+
+def columns() -> int:
+    """Return how wide a line may be: as the terminal is; elsewhere 100, or as COLUMNS says."""
+    return max(shutil.get_terminal_size((_WIDTH, 24)).columns, _NARROWEST)
 
 
 def json_text(value: object) -> str:

@@ -17,10 +17,10 @@ import attrs
 
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request, tool_argument
-from lambdagent.effects.journal import key_text
 from lambdagent.effects.waiting import Clock
 from lambdagent.errors import Diagnostic, SuspendedError, finding
 from lambdagent.ir.data import Data, freeze, thaw
+from lambdagent.ir.exchange import key_text
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import cut, text_of_data
 

@@ -83,6 +83,7 @@ class Execution:
     """A run in progress.
 
     Attributes:
+        first: The state that it began with.
         machine: The newest state; in direct style the first one, until the last.
         choice: The engine that runs, and why.
         events: Macro events so far.
@@ -110,7 +111,7 @@ class Execution:
             keeper: Keeps what happens on disk, and knows what happened in other processes.
         """
         self.linked = linked
-        self.machine = machine
+        self.first = self.machine = machine
         self._keeper = keeper
         self.events: list[Event] = []
         self.exchanges: dict[Path, Exchange] = {}

@@ -16,7 +16,7 @@ Source: semantics.md §5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -25,7 +25,7 @@ from lambdagent.effects.handlers import Request
 from lambdagent.effects.packed import NotPackedError, pack, unpack
 from lambdagent.errors import DivergenceError, finding
 from lambdagent.ir.data import Data
-from lambdagent.ir.exchange import Failure
+from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.machine.request_digest import RequestDigest
 from lambdagent.machine.state import Path as Key
 
@@ -98,14 +98,30 @@ def create_journal(path: Path, told: Told | None = None) -> None:
     Raises:
         CheckpointError: It cannot be written.
     """
+    create(path, MAGIC, [pack(record) for record in records_of(told)] if told else [])
+
+
+def records_of(told: Told) -> list[tuple[Data, ...]]:
+    """Return the records of what `told` says, by key."""
     records: list[tuple[Data, ...]] = []
-    for key in [] if told is None else sorted(told.intents):
-        assert told is not None
-        intent, answer = told.intents[key], told.answers.get(key)
-        records.append(_intent_record(key, *intent))
-        if answer is not None:
-            records.append(_result_record(key, *answer))
-    create(path, MAGIC, [pack(record) for record in records])
+    for key in sorted(told.intents):
+        records.append(_intent_record(key, *told.intents[key]))
+        if key in told.answers:
+            records.append(_result_record(key, *told.answers[key]))
+    return records
+
+
+def told_by(records: Iterable[Data]) -> Told:
+    """Return what `records` say; the inverse of `records_of`.
+
+    Raises:
+        TypeError: There is none, or something that is no record.
+        ValueError: The same.
+    """
+    told = Told({}, {}, None, MAGIC_BYTES)
+    for record in records:
+        told = _read(record, told)
+    return told
 
 
 def _intent_record(key: Key, site: str, digest: int, at_s: float) -> tuple[Data, ...]:
@@ -252,15 +268,6 @@ class Journal:
 
     def _write(self, record: tuple[Data, ...]) -> None:
         self._file.append(pack(record))
-
-
-def key_text(key: Key) -> str:
-    """Return a key as people write it.
-
-    >>> key_text((3,)), key_text((4, 0, 1))
-    ('@3', '@4.0.1')
-    """
-    return f"@{'.'.join(map(str, key))}"
 
 
 def key_of(text: str) -> Key | None:

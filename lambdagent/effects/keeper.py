@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lambdagent.effects.handlers import Request
-from lambdagent.effects.journal import Journal, Outcome, Recall, Recorded, key_text, read_journal
+from lambdagent.effects.journal import Journal, Outcome, Recall, Recorded, read_journal
 from lambdagent.effects.run_directory import Beginning, RunDirectory
 from lambdagent.effects.states import StateFile, forget_states, read_states
 from lambdagent.ir.data import Data
-from lambdagent.ir.exchange import Failure
+from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.machine.link import Linked
 from lambdagent.machine.state import (
     BETA,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lambdagent.effects.execution import Execution
+from lambdagent.effects.execution import SLICE, Execution
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Recall, Told
 from lambdagent.ir.data import Data
@@ -31,21 +31,22 @@ class _Replay(Recall):
         """Keep nothing."""
 
 
-def replay(linked: Linked, machine: Machine, told: Told) -> Execution:
+def replay(linked: Linked, machine: Machine, told: Told, most: int | None = None) -> Execution:
     """Return the run from `machine` to where its journal ends.
 
     Args:
         linked: The program.
         machine: A state that the journal leads on from.
         told: The journal.
+        most: Most transitions; a run that was stopped at work has no end of its own.
 
     Raises:
         CheckpointError: The program asks something else than the journal says.
     """
     execution = Execution(linked, machine, keeper=_Replay(told))
     moving = True
-    while moving:
-        execution.advance()
+    while moving and (most is None or execution.machine.transitions < most):
+        execution.advance(SLICE if most is None else most - execution.machine.transitions)
         execution.new_requests(0.0)
         moving = execution.can_move
     return execution

@@ -41,3 +41,12 @@ class Exchange:
     def failed(self) -> bool:
         """Whether nothing came back but an error."""
         return isinstance(self.answer, Failure)
+
+
+def key_text(key: tuple[int, ...]) -> str:
+    """Return a key as people write it.
+
+    >>> key_text((3,)), key_text((4, 0, 1))
+    ('@3', '@4.0.1')
+    """
+    return f"@{'.'.join(map(str, key))}"

@@ -74,7 +74,8 @@ def brief_term(root: Term, levels: int = _DEEPEST) -> Term:
             while type(head) is App:
                 arguments.append(head.arg)
                 head = head.fun
-            built = brief_term(head, levels - 1)
+            # A function that is applied reads as `let`, and its body is what is left out.
+            built = brief_term(head, max(levels - 1, 1))
             arguments.reverse()
             if len(arguments) > _PARTS:
                 arguments[_PARTS:-1] = [ELIDED]

@@ -53,7 +53,8 @@ from lambdagent.machine.state import (
     Value,
 )
 
-HOLE = "host:□"
+# What a frame waits for, in its term.
+HOLE = Prim("site", ("host:□",))
 
 
 def spine(head: Term, *operands: Term) -> Term:
@@ -183,7 +184,7 @@ class Readback:
     def stack(self, kont: Kont, most: int | None = None) -> list[Term]:
         """Return the frames of a continuation, the one that goes on first at the front.
 
-        What a frame waits for is the site `HOLE`; labels, which wait for nothing, are left out.
+        What a frame waits for is `HOLE`; labels, which wait for nothing, are left out.
 
         Args:
             kont: Any continuation.
@@ -192,7 +193,7 @@ class Readback:
         frames: list[Term] = []
         while kont and len(frames) != most:
             if kont[0] != LABEL:
-                frames.append(self._frame(Prim("site", (HOLE,)), kont))
+                frames.append(self._frame(HOLE, kont))
             kont = kont[1]
         return frames
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from lambdagent.trace.macro import TraceRecord, total_tokens
 
 _SHOWN = 60
-_RULE = "─" * 40
+RULE = "─" * 40
 
 
 def render(records: Sequence[TraceRecord], elapsed_s: float) -> str:
     """Return one β-line a record, and the total."""
-    return "\n".join([*map(render_record, records), _RULE, render_total(records, elapsed_s)])
+    return "\n".join([*map(render_record, records), RULE, render_total(records, elapsed_s)])
 
 
 def render_record(record: TraceRecord) -> str:

@@ -38,6 +38,7 @@ from lambdagent.trace.rulebook import RULES, Rule
 
 # A transition adds no more frames than these.
 _CHANGED = 8
+_OF_SITES = {"ask", "answer", "store", "host", "fail"}
 _SYMBOLS = "βδμγεπ"
 
 
@@ -67,6 +68,7 @@ class Transition:
         result: What it becomes.
         around: The frames around both, the innermost first; the last one may be left out.
         counters: Reductions so far, by kind.
+        site: The site that is asked, or that answers; empty where there is none.
     """
 
     number: int
@@ -77,6 +79,7 @@ class Transition:
     result: Term = attrs.field(repr=False)
     around: Kont = attrs.field(repr=False)
     counters: tuple[int, ...]
+    site: str = ""
 
 
 def transition_of(readback: Readback, move: Move) -> Transition:
@@ -92,8 +95,16 @@ def transition_of(readback: Readback, move: Move) -> Transition:
     name = "join" if joining and not kind else _name(kind, redex, mover, after)
     control = getattr(moved.state, "control", None)
     node = None if control is None else control[1]
+    site = _site(redex) if name in _OF_SITES else ""
     counters = move.after.counters
-    return Transition(move.number, RULES[name], moved.path, node, redex, result, around, counters)
+    return Transition(
+        move.number, RULES[name], moved.path, node, redex, result, around, counters, site
+    )
+
+
+def _site(redex: Term) -> str:
+    head = _head(redex)
+    return str(head.params[0]) if head.name == "site" else ""
 
 
 def _kont(thread: Thread) -> Kont:

@@ -9,7 +9,7 @@ from lambdagent import build_agent
 from lambdagent.api.compiling import compile_term, make_overrides
 from lambdagent.api.kept import Run, ask_again
 from lambdagent.api.programs import overridden
-from lambdagent.effects.journal import key_text, read_journal
+from lambdagent.effects.journal import read_journal
 from lambdagent.errors import (
     BudgetError,
     CheckpointError,
@@ -19,7 +19,7 @@ from lambdagent.errors import (
     RunError,
     finding,
 )
-from lambdagent.ir.exchange import Failure
+from lambdagent.ir.exchange import Failure, key_text
 from tests.api.kept_world import (
     MODEL,
     KilledError,

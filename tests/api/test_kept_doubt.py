@@ -7,12 +7,12 @@ import pytest
 from lambdagent import build_agent
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.kept import Run, ask_again
-from lambdagent.effects.journal import key_text, read_journal
+from lambdagent.effects.journal import read_journal
 from lambdagent.errors import (
     CheckpointError,
 )
 from lambdagent.ir.data import Record
-from lambdagent.ir.exchange import Failure
+from lambdagent.ir.exchange import Failure, key_text
 from tests.api.kept_world import (
     MODEL,
     KilledError,

@@ -20,12 +20,12 @@ from typing import Any
 import attrs
 
 from lambdagent.api.run_files import replayed
-from lambdagent.effects.journal import Told, key_text, read_journal
+from lambdagent.effects.journal import Told, read_journal
 from lambdagent.effects.render import messages_of
 from lambdagent.effects.run_directory import RunDirectory, runs_in
 from lambdagent.errors import CheckpointError
 from lambdagent.ir.alpha import digest_rows
-from lambdagent.ir.exchange import Exchange, Failure
+from lambdagent.ir.exchange import Exchange, Failure, key_text
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import text_of_value
 from tests.chaos.world import AGENTS, CountingServer

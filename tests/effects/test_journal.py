@@ -15,13 +15,12 @@ from lambdagent.effects.journal import (
     Told,
     create_journal,
     key_of,
-    key_text,
     read_journal,
 )
 from lambdagent.effects.packed import pack
 from lambdagent.errors import CheckpointError
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.exchange import Failure
+from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.ir.sites import Site
 from lambdagent.machine.request_digest import RequestDigest
 from tests.effects.test_packed import data

@@ -11,14 +11,12 @@ from pathlib import Path
 from lambdagent.api import run_files
 from lambdagent.api.running import trace_of
 from lambdagent.cli.output import Output, json_text
-from lambdagent.effects.journal import key_text, read_journal
+from lambdagent.effects.journal import read_journal
 from lambdagent.effects.run_directory import RunDirectory, runs_in
 from lambdagent.errors import CheckpointError
-from lambdagent.ir.core import Prim
-from lambdagent.ir.printer import print_term
-from lambdagent.machine.readback import HOLE, Readback
-from lambdagent.machine.state import Fail, Halt, Join, Suspend, Thread
-from lambdagent.machine.text import cut, text_of_value
+from lambdagent.ir.exchange import key_text
+from lambdagent.machine.text import cut
+from lambdagent.trace.sight import Sight, path_text, stands
 from lambdagent.trace.text import render_record
 
 _SHOWN = 100
@@ -111,24 +109,8 @@ def _show(path: Path, out: Output) -> None:
         out.answer(f"a fork of {beginning.parent[0]} at {beginning.parent[1]}")
     for record in trace_of(execution):
         out.answer(f"{render_record(record)}   {key_text(record.key)}")
-    readback, hole = Readback.of(linked), print_term(Prim("site", (HOLE,)))
+    sight = Sight(linked)
     for path_, thread in sorted(execution.machine.threads.items()):
-        where = f"branch {key_text(path_)}" if path_ else "the run"
-        out.answer(f"\n{where} {_stands(thread)}")
-        for number, frame in enumerate(readback.stack(getattr(thread.state, "kont", ()))):
-            text = print_term(frame).replace(hole, "□")
-            out.answer(f"  {number}  {cut(text, _SHOWN)}")
-
-
-def _stands(thread: Thread) -> str:
-    match thread.state:
-        case Suspend(site, argument):
-            asked = cut(text_of_value(argument), _SHOWN)
-            return f"asks {site} ({key_text((*thread.path, thread.clock))}): {asked}"
-        case Join(_, _, count, pending):
-            return f"waits for {pending} of its {count} branches"
-        case Halt(value):
-            return f"has come to {cut(text_of_value(value), _SHOWN)}"
-        case Fail(error):
-            return f"has failed: {cut(str(error['message']), _SHOWN)}"
-    return "can go on"
+        out.answer(f"\n{path_text(path_)} {stands(thread)}")
+        for number, frame in enumerate(sight.frames(getattr(thread.state, "kont", ()), None)):
+            out.answer(f"  {number}  {cut(frame, _SHOWN)}")

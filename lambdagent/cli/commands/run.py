@@ -7,11 +7,20 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
 
-from lambdagent.api import compiling, kept, running
+from lambdagent.api import compiling, kept, recording, running
 from lambdagent.cli import confirming, keeping
 from lambdagent.cli.files import check_places, decoded, fill_file, standard_input, write_file
 from lambdagent.cli.output import Output, json_text
-from lambdagent.errors import NoSuchFileError, RunError, SuspendedError, UsageError, finding
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.redaction import Redaction
+from lambdagent.errors import (
+    CheckpointError,
+    NoSuchFileError,
+    RunError,
+    SuspendedError,
+    UsageError,
+    finding,
+)
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Tool
 from lambdagent.machine.engines import ENGINES
@@ -34,7 +43,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("input", metavar="INPUT", nargs="?", help="the input; - reads standard input")
     add("--input", dest="input_file", metavar="FILE", help="read the input from a file")
     add("--trace", action="store_true", help="print the β-trace on standard error")
-    add("--trace-file", metavar="FILE", help="write the trace as JSON")
+    add("--trace-file", metavar="FILE", help="record the run, for `trace`")
     add(
         "--record", metavar="FILE", help="write what the models said, for `script: {recording: …}`"
     )
@@ -131,12 +140,13 @@ def run(arguments: Namespace, out: Output) -> int:
                 watch=report.watch,
                 confirm=confirming.confirm_of(arguments, None, out),
             )
+            report.outcome = running.to_json(result)
         except (RunError, SuspendedError) as error:
             report.failed(error)
             _tell_suspended(arguments, out, error, None)
             raise
         finally:
-            report.record(session)
+            report.keep(session)
     return _told(arguments, out, report, result)
 
 
@@ -168,6 +178,7 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
             result = run.resume(
                 timeout_s=arguments.timeout, watch=report.watch, doubt=doubt, confirm=confirm
             )
+            report.outcome = running.to_json(result)
         except SuspendedError as error:
             report.failed(error)
             _tell_suspended(arguments, out, error, run)
@@ -178,7 +189,7 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
             out.error(keeping.hint(run))
             raise
         finally:
-            report.record(run)
+            report.keep(run)
     return _told(arguments, out, report, result)
 
 
@@ -211,6 +222,7 @@ class _Report:
     Attributes:
         places: Files that are written, by the options that ask for them.
         complete: Whether all files could be written so far.
+        outcome: What the run came to, as the trace file has it.
     """
 
     def __init__(self, arguments: Namespace, out: Output, *, live: bool) -> None:
@@ -226,6 +238,7 @@ class _Report:
             "--record": self._recording,
         }
         self.complete = True
+        self.outcome: dict[str, object] = {"error": "interrupted"}
         self.watch = self._watch if self._live else None
 
     def _watch(self, record: TraceRecord) -> None:
@@ -236,33 +249,33 @@ class _Report:
         if self._trace and not self._live:
             for record in error.trace:
                 self._out.error(render_record(record))
-        if self._file:
-            trace = [record.to_json() for record in error.trace]
-            self._save(self._file, {"error": str(error), "trace": trace})
+        trace = [record.to_json() for record in error.trace]
+        self.outcome = {"error": str(error), "trace": trace}
 
     def finished(self, result: running.Result) -> None:
-        """Keep the trace, then show it, or the totals alone."""
-        if self._file:
-            self._save(self._file, running.to_json(result))
+        """Show the trace, or the totals alone."""
         if self._trace and not self._live:
             self._out.error(render(result.trace, result.elapsed_s))
         else:
             self._out.note(render_total(result.trace, result.elapsed_s))
 
-    def record(self, run: running.Session | kept.Run) -> None:
-        """Keep what the models said, however the run ended."""
+    def keep(self, run: running.Session | kept.Run) -> None:
+        """Keep the run, and what the models said, however it ended."""
+        if self._file:
+            history, redaction = run.history(), run.redaction
+            if history is not None:
+                self._keep(self._file, lambda path: self._write(path, history, redaction))
         if self._recording:
             self._keep(self._recording, lambda path: fill_file(path, run.record, private=True))
 
-    def _save(self, path: str, data: object) -> None:
-        text = f"{json_text(data)}\n"
-        self._keep(path, lambda place: write_file(place, text, private=True))
+    def _write(self, path: Path, history: Execution, redaction: Redaction) -> None:
+        write_file(path, recording.document(history, self.outcome, redaction), private=True)
 
     def _keep(self, path: str, write: Callable[[Path], None]) -> None:
         """Write a file; where that fails say so, and go on: the answer is still to be given."""
         try:
             _writing(path, write)
-        except UsageError as error:
+        except (UsageError, CheckpointError) as error:
             self.complete = False
             self._out.error(str(error))
 

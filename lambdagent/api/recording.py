@@ -1,0 +1,225 @@
+"""Runs in one file: what they came to, their trace, and all it takes to go through them again.
+
+    {"lambdagent-trace": 1, "agent": …, "result" or "error": …, "trace": [record, …], "stats": {…},
+     "input": …, "program": {…}, "start": {…}, "journal": [record, …]}
+
+``trace`` and ``stats`` are as in specification 15.8, ``program`` is as `lambdagent lambda --format
+json` writes it, ``start`` is a state as `machine.checkpoint` encodes it, and ``journal`` has the
+records of `effects.journal`. See docs/trace.md.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import NoReturn
+
+import attrs
+
+from lambdagent.api.finite import finite
+from lambdagent.api.history import LIMIT, History
+from lambdagent.api.run_files import find_run, stored_program
+from lambdagent.api.running import trace_of
+from lambdagent.effects.execution import Execution
+from lambdagent.effects.frames import read_file
+from lambdagent.effects.journal import Intent, Recorded, Told, read_journal, records_of, told_by
+from lambdagent.effects.redaction import Redaction
+from lambdagent.effects.replay import replay
+from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
+from lambdagent.frontend.lambda_json import program_of
+from lambdagent.ir.data import Data, NotDataError, Record, freeze
+from lambdagent.ir.data_text import data_text
+from lambdagent.ir.program import Program, without_credentials
+from lambdagent.ir.program_text import program_json
+from lambdagent.machine.checkpoint import MalformedStateError, decode_machine, encode_machine
+from lambdagent.machine.link import Linked, link
+from lambdagent.machine.request_digest import RequestDigest
+from lambdagent.machine.state import AWAIT_FUN_OF_VALUE, Eval, Machine
+from lambdagent.machine.step import start
+from lambdagent.machine.values import project
+from lambdagent.source import Source
+from lambdagent.trace.macro import TraceRecord
+
+FORMAT_KEY, FORMAT = "lambdagent-trace", 1
+# A program, its state and the answers are a few levels below the top.
+_DEEPEST = 220
+
+
+@attrs.frozen(eq=False, slots=False)
+class Recording:
+    """A run that was recorded or kept.
+
+    Attributes:
+        place: Where it was read from.
+        head: What the file says besides: its result or error, trace and stats; empty for a run
+            that was kept.
+        told: What was asked and answered.
+        limit: Most transitions to go through.
+    """
+
+    place: str
+    head: Record
+    linked: Linked = attrs.field(repr=False)
+    first: Machine = attrs.field(repr=False)
+    told: Told = attrs.field(repr=False)
+    limit: int = LIMIT
+
+    @property
+    def program(self) -> Program:
+        """The program that ran."""
+        return self.linked.program
+
+    @property
+    def input(self) -> Data:
+        """What it was asked."""
+        return _input_of(self.first)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds that it took, as far as is known."""
+        stats = self.head.get("stats")
+        known = stats.get("total_time_ms") if isinstance(stats, Record) else None
+        return known / 1000 if isinstance(known, int | float) else self.told.length_s
+
+    @cached_property
+    def execution(self) -> Execution:
+        """The run again, to where its journal ends; nobody is asked.
+
+        Raises:
+            DivergenceError: The program asks something else than the journal says.
+        """
+        return replay(self.linked, self.first, self.told, self.limit)
+
+    @cached_property
+    def records(self) -> tuple[TraceRecord, ...]:
+        """The macro trace."""
+        return trace_of(self.execution)
+
+    @cached_property
+    def history(self) -> History:
+        """Every state of the run."""
+        answers = {key: recorded.answer for key, recorded in self.told.answers.items()}
+        return History(self.linked, self.first, answers, limit=self.limit)
+
+
+def _input_of(first: Machine) -> Data:
+    """Return what a run that is about to begin is given.
+
+    Raises:
+        ValueError: It has begun.
+    """
+    state = first.root.state
+    if not isinstance(state, Eval) or not state.kont or state.kont[0] != AWAIT_FUN_OF_VALUE:
+        what = "it is not about to begin"
+        raise ValueError(what)
+    return project(state.kont[2])
+
+
+def document(execution: Execution, outcome: Mapping[str, object], redaction: Redaction) -> str:
+    """Return a run as the text of a file, one record a line.
+
+    Args:
+        execution: The run, from its start.
+        outcome: ``result`` or ``error``, ``trace`` and ``stats``.
+        redaction: Looks for secrets in the program, which is in the file too.
+
+    Raises:
+        CheckpointError: The program holds a secret.
+    """
+    linked = execution.linked
+    public, _ = without_credentials(linked.program)
+    program = program_json(public)
+    if variable := redaction.named_in(program):
+        raise CheckpointError(finding("K014", variable=variable))
+    rows = {
+        FORMAT_KEY: str(FORMAT),
+        "agent": data_text(linked.program.name),
+        **{key: _json(value) for key, value in outcome.items()},
+        "input": data_text(_input_of(execution.first)),
+        "program": program.rstrip("\n"),
+        "start": data_text(encode_machine(linked, execution.first)),
+        "journal": _lines([data_text(record) for record in records_of(_told(execution))]),
+    }
+    return "{\n" + ",\n".join(f"{data_text(key)}: {text}" for key, text in rows.items()) + "\n}\n"
+
+
+def _json(value: object) -> str:
+    if isinstance(value, list):
+        return _lines([_json(row) for row in value])
+    try:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        return json.dumps(finite(value), ensure_ascii=False, allow_nan=False)
+
+
+def _lines(rows: list[str]) -> str:
+    return "[\n  " + ",\n  ".join(rows) + "\n]" if rows else "[]"
+
+
+def _told(execution: Execution) -> Told:
+    digest = RequestDigest()
+    intents, answers = {}, {}
+    for key, each in execution.exchanges.items():
+        asked = digest.of(each.site.name, each.argument)
+        intents[key] = Intent(each.site.name, asked, each.started_s)
+        answers[key] = Recorded(each.answer, each.started_s, each.elapsed_s)
+    for request in execution.pending:
+        asked = digest.of(request.site.name, request.argument)
+        intents[request.key] = Intent(request.site.name, asked, 0.0)
+    return Told(intents, answers, None, 0)
+
+
+def load(path: Path, *, limit: int = LIMIT) -> Recording:
+    """Return the run in the file at `path`, or the kept one in the directory.
+
+    Raises:
+        NoSuchFileError: There is none.
+        CheckpointError: It is damaged, of another version, or cannot be read.
+    """
+    if path.is_dir():
+        directory = find_run(path)
+        linked = link(stored_program(directory))
+        first = start(linked, directory.beginning().input)
+        told = read_journal(directory.journal)
+        return Recording(str(directory.path), Record(), linked, first, told, limit)
+    try:
+        text = read_file(path.resolve()).decode("utf-8", "surrogatepass")
+        data = freeze(json.loads(text), max_depth=_DEEPEST)
+    except FileNotFoundError:
+        raise NoSuchFileError(finding("S012", path=str(path))) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise CheckpointError(finding("K009", path=str(path), reason=reason)) from error
+    except (ValueError, RecursionError, NotDataError) as error:
+        _refuse(path, f"it is no JSON: {error}")
+    return _recording(path, data, limit)
+
+
+def _recording(path: Path, data: Data, limit: int) -> Recording:
+    if not isinstance(data, Record) or FORMAT_KEY not in data:
+        _refuse(path, f'"{FORMAT_KEY}" is missing')
+    found = data[FORMAT_KEY]
+    if type(found) is not int or found != FORMAT:
+        known = str(FORMAT)
+        shown = data_text(found)
+        raise CheckpointError(finding("T002", path=str(path), found=shown, known=known))
+    journal = data.get("journal")
+    if not isinstance(journal, tuple):
+        _refuse(path, '"journal" is missing')
+    try:
+        linked = link(program_of(data.get("program"), Source(str(path), "")))
+        first = decode_machine(linked, data.get("start"))
+        _input_of(first)
+        told = told_by(journal)
+    except LambdaSyntaxError as error:
+        _refuse(path, f"its program is none: {error.diagnostic.what}")
+    except (MalformedStateError, KeyError, TypeError, ValueError) as error:
+        _refuse(path, f"its state or journal is none: {error}")
+    head = {key: data[key] for key in ("result", "error", "trace", "stats") if key in data}
+    return Recording(str(path), Record(head), linked, first, told, limit)
+
+
+def _refuse(path: Path, reason: str) -> NoReturn:
+    raise CheckpointError(finding("T001", path=str(path), reason=reason)) from None

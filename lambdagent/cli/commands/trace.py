@@ -1,0 +1,130 @@
+"""``lambdagent trace RUN``."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from lambdagent.api.recording import Recording, load
+from lambdagent.api.reducing import library
+from lambdagent.cli.output import Output, columns, json_text
+from lambdagent.errors import UsageError, finding
+from lambdagent.machine.brief import BriefReadback
+from lambdagent.trace import listing
+from lambdagent.trace.sight import Sight
+from lambdagent.trace.text import RULE, render_record, render_total
+from lambdagent.trace.transition import Transition, transition_of
+
+_LEVELS = ("agent", "beta", "machine")
+_FORMATS = ("text", "json", "jsonl")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take the recorded run and how to look at it."""
+    add = parser.add_argument
+    add("run", metavar="RUN", help="a file of `run --trace-file`, or a directory of a kept run")
+    add(
+        "--level",
+        choices=_LEVELS,
+        default=_LEVELS[0],
+        help="what the agent did, each reduction, or each transition of the machine",
+    )
+    add("--step", type=_whole, metavar="N", help="all about step N alone")
+    add(
+        "--filter", metavar="TERM", help="steps of a name, a kind, a rule or a site; may be a glob"
+    )
+    add("--format", choices=_FORMATS, default=_FORMATS[0], help="form of the steps")
+
+
+def run(arguments: Namespace, out: Output) -> int:
+    """Print the steps of a recorded run; nothing is called."""
+    recording = load(Path(arguments.run))
+    if arguments.level == _LEVELS[0]:
+        _agent(recording, arguments, out)
+    else:
+        _machine(recording, arguments, out)
+    return 0
+
+
+def _agent(recording: Recording, arguments: Namespace, out: Output) -> None:
+    """Print what the agent did."""
+    records = recording.records
+    if arguments.step is not None:
+        records = records[_checked(arguments.step, 0, len(records) - 1) :][:1]
+    if arguments.filter is not None:
+        records = tuple(each for each in records if listing.is_record(arguments.filter, each))
+    if arguments.format != "text":
+        _print_rows((record.to_json() for record in records), arguments, out)
+    elif arguments.step is not None:
+        for record in records:
+            out.answer("\n".join(listing.record_lines(record)))
+    else:
+        for record in records:
+            out.answer(render_record(record))
+        out.answer(f"{RULE}\n{render_total(records, recording.elapsed_s)}")
+
+
+def _machine(recording: Recording, arguments: Namespace, out: Output) -> None:
+    """Print reductions, or transitions."""
+    sight = Sight(recording.linked, library())
+    made = _transitions(recording, arguments)
+    if arguments.format != "text":
+        _print_rows((listing.transition_row(sight, each) for each in made), arguments, out)
+    elif arguments.step is not None:
+        width = columns()
+        for each in made:
+            state = recording.history.state(each.number)
+            lines = listing.transition_lines(sight, each, width)
+            out.answer("\n".join([*lines, *listing.state_lines(sight, state, each.path, width)]))
+    else:
+        width = columns()
+        for each in made:
+            out.answer(listing.transition_line(sight, each, width))
+        if recording.history.is_cut:
+            out.note(f"stopped after {recording.history.length:,} transitions")
+
+
+def _transitions(recording: Recording, arguments: Namespace) -> Iterator[Transition]:
+    history, readback = recording.history, BriefReadback.of(recording.linked)
+    numbers = range(history.first + 1, history.length + 1)
+    if arguments.step is not None:
+        number = _checked(arguments.step, numbers.start, numbers.stop - 1)
+        numbers = range(number, number + 1)
+    state = history.state(numbers.start - 1)
+    for number in numbers:
+        move = history.move(number, state)
+        state = move.after
+        made = transition_of(readback, move)
+        is_shown = made.rule.kind or arguments.level == "machine" or arguments.step is not None
+        if is_shown and (
+            arguments.filter is None or listing.is_transition(arguments.filter, made)
+        ):
+            yield made
+
+
+def _checked(step: int, first: int, last: int) -> int:
+    """Return `step`, which the run has.
+
+    Raises:
+        UsageError: It does not.
+    """
+    if not first <= step <= last:
+        raise UsageError(finding("U015", step=str(step), first=str(first), last=str(last)))
+    return step
+
+
+def _print_rows(rows: Iterable[dict[str, object]], arguments: Namespace, out: Output) -> None:
+    if arguments.format == "jsonl":
+        for row in rows:
+            out.answer(json.dumps(row, ensure_ascii=False))
+    else:
+        out.answer(json_text(list(rows)))
+
+
+def _whole(text: str) -> int:
+    if not text.isdecimal():
+        what = f"expected a whole number from 0, got {text!r}"
+        raise ArgumentTypeError(what)
+    return int(text)

@@ -1,0 +1,173 @@
+"""States and transitions → texts for people, with known names folded back.
+
+Texts are bounded: terms are read back briefly, and only the frames next to the redex are shown.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from lambdagent.ir.core import Term, Var
+from lambdagent.ir.exchange import key_text
+from lambdagent.ir.folding import Folding
+from lambdagent.ir.printer import View, print_marked
+from lambdagent.ir.walk import children, nodes, rebuild
+from lambdagent.machine.brief import ELIDED, MARK, BriefReadback
+from lambdagent.machine.link import Linked
+from lambdagent.machine.readback import HOLE
+from lambdagent.machine.state import (
+    LABEL,
+    Eval,
+    Fail,
+    Halt,
+    Join,
+    Kont,
+    Machine,
+    Path,
+    Suspend,
+    Thread,
+    Value,
+)
+from lambdagent.machine.text import cut, text_of_value
+from lambdagent.trace.transition import Transition
+
+# Frames around the redex that a term shows.
+_AROUND = 3
+# Variables and frames that a screen has use for.
+_MOST = 40
+_SHOWN = 100
+_MARKS: Mapping[int, str] = {id(ELIDED): MARK, id(HOLE): "□"}
+
+Parts = tuple[str, str, str]
+
+
+class Binding(NamedTuple):
+    """A name and what it stands for."""
+
+    name: str
+    text: str
+
+
+class Sight:
+    """Prints what a program does."""
+
+    def __init__(self, linked: Linked, known: Mapping[str, Term] | None = None) -> None:
+        """Know the terms of `known` by name."""
+        self.linked = linked
+        self.readback = BriefReadback.of(linked)
+        self._folding = Folding(known) if known else None
+
+    def term(self, term: Term) -> str:
+        """Return `term` as text."""
+        return "".join(self._marked(term, None))
+
+    def before(self, made: Transition) -> Parts:
+        """Return the term before a transition: what stands before the redex, it, and the rest."""
+        return self._around(made.redex, made.around)
+
+    def after(self, made: Transition) -> Parts:
+        """Return the term after a transition, around what the redex became."""
+        return self._around(made.result, made.around)
+
+    def _around(self, focus: Term, kont: Kont) -> Parts:
+        marked = focus = copy.copy(focus)  # a node that stands nowhere else
+        shown = 0
+        while kont and shown < _AROUND:
+            if kont[0] != LABEL:
+                focus = self.readback.plug(focus, kont, kont[1])
+                shown += 1
+            kont = kont[1]
+        before, middle, after = self._marked(focus, marked)
+        return (f"{MARK} {before}", middle, f"{after} {MARK}") if kont else (before, middle, after)
+
+    def _marked(self, term: Term, marked: Term | None) -> Parts:
+        texts = _MARKS
+        reserved: tuple[str, ...] = ()
+        if self._folding is not None:
+            kept = set() if marked is None else _way(term, marked)
+            texts = {**self._folding.folded(term, kept), **_MARKS}
+            reserved = self._folding.names
+        return print_marked(term, View(texts, marked), reserved)
+
+    def frames(self, kont: Kont, most: int | None = _MOST) -> list[str]:
+        """Return the frames of a continuation, innermost first; they wait for ``□``."""
+        return [self.term(frame) for frame in self.readback.stack(kont, most)]
+
+    def environment(self, thread: Thread) -> list[Binding]:
+        """Return the variables that the control of a thread can see, the innermost first."""
+        state = thread.state
+        if not isinstance(state, Eval):
+            return []
+        names = _names(self.readback.nodes[state.control[1]])
+        found: list[Binding] = []
+        env = state.env
+        for index in range(max(names, default=-1) + 1):
+            if index in names and len(found) < _MOST:
+                found.append(Binding(names[index], self.value(env[0])))
+            env = env[1]
+        return found
+
+    def value(self, value: Value) -> str:
+        """Return a value as text."""
+        return self.term(self.readback.term(value))
+
+    def store(self, thread: Thread) -> list[Binding]:
+        """Return the cells of the store as a thread sees them."""
+        cells = sorted(thread.store)[:_MOST]
+        return [Binding(cell, self.value(thread.store[cell])) for cell in cells]
+
+    def threads(self, machine: Machine, path: Path) -> list[Binding]:
+        """Return where the other threads stand."""
+        others = [each for each in sorted(machine.threads) if each != path][:_MOST]
+        return [Binding(path_text(each), stands(machine.threads[each])) for each in others]
+
+
+def _names(node: Term) -> dict[int, str]:
+    """Return the names of the free variables of `node`, by how many binders they look outwards."""
+    names: dict[int, str] = {}
+
+    def note(var: Var, depth: int) -> Term:
+        if var.index >= depth:
+            names.setdefault(var.index - depth, var.name or "x")
+        return var
+
+    rebuild(node, note)
+    return names
+
+
+def _way(root: Term, marked: Term) -> set[int]:
+    """Return the nodes from `root` to `marked`: they are shown as they are."""
+    above: dict[int, Term] = {}
+    for term in nodes(root):
+        above |= {id(child): term for child in children(term)}
+    way = {id(marked)}
+    while id(marked) in above:
+        marked = above[id(marked)]
+        way.add(id(marked))
+    return way
+
+
+def path_text(path: Path) -> str:
+    """Return which thread a path is, as keys are written.
+
+    >>> path_text(()), path_text((4, 0))
+    ('the run', 'branch @4.0')
+    """
+    return f"branch {key_text(path)}" if path else "the run"
+
+
+def stands(thread: Thread) -> str:
+    """Return where a thread stands."""
+    match thread.state:
+        case Suspend(site, argument):
+            key = key_text((*thread.path, thread.clock))
+            return f"asks {site} ({key}): {cut(text_of_value(argument), _SHOWN)}"
+        case Join(_, _, count, pending):
+            return f"waits for {pending} of its {count} branches"
+        case Halt(value):
+            return f"has come to {cut(text_of_value(value), _SHOWN)}"
+        case Fail(error):
+            return f"has failed: {cut(str(error['message']), _SHOWN)}"
+    return "can go on"
