@@ -18,7 +18,6 @@ from typing import NoReturn
 
 import attrs
 
-from lambdagent.api.finite import finite
 from lambdagent.api.history import LIMIT, History
 from lambdagent.api.run_files import find_run, stored_program
 from lambdagent.api.running import trace_of
@@ -30,7 +29,7 @@ from lambdagent.effects.replay import replay
 from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
 from lambdagent.frontend.lambda_json import program_of
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
-from lambdagent.ir.data_text import data_text
+from lambdagent.ir.data_text import data_text, escaped
 from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.machine.checkpoint import MalformedStateError, decode_machine, encode_machine
@@ -140,18 +139,23 @@ def document(execution: Execution, outcome: Mapping[str, object], redaction: Red
         "input": data_text(_input_of(execution.first)),
         "program": program.rstrip("\n"),
         "start": data_text(encode_machine(linked, execution.first)),
-        "journal": _lines([data_text(record) for record in records_of(_told(execution))]),
+        "journal": _lines([_json(record) for record in records_of(_told(execution))]),
     }
     return "{\n" + ",\n".join(f"{data_text(key)}: {text}" for key, text in rows.items()) + "\n}\n"
+
+
+# Several times as fast as `data_text`, which takes what this one does not.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=dict)
 
 
 def _json(value: object) -> str:
     if isinstance(value, list):
         return _lines([_json(row) for row in value])
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        return json.dumps(finite(value), ensure_ascii=False, allow_nan=False)
+        text = _ENCODER.encode(value)
+    except ValueError:  # an integer of thousands of digits
+        return data_text(freeze(value, max_depth=_DEEPEST))
+    return text if text.isascii() and "\x7f" not in text else escaped(text)
 
 
 def _lines(rows: list[str]) -> str:
