@@ -12,6 +12,7 @@ _HOMES = {
     "api.compiling": ("build_agent", "compile_term", "from_config", "load_config", "load_program"),
     "api.kept": ("Run",),
     "api.running": ("Result", "Session", "arun", "call", "run"),
+    "api.telemetry": ("export_spans",),
     "effects.confirming": ("Confirmation",),
     "effects.handlers": ("MemoryStore",),
     "effects.llm.scripted": ("Scripted",),

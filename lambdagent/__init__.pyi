@@ -9,6 +9,7 @@ from lambdagent.api.running import Session as Session
 from lambdagent.api.running import arun as arun
 from lambdagent.api.running import call as call
 from lambdagent.api.running import run as run
+from lambdagent.api.telemetry import export_spans as export_spans
 from lambdagent.effects.confirming import Confirmation as Confirmation
 from lambdagent.effects.handlers import MemoryStore as MemoryStore
 from lambdagent.effects.llm.scripted import Scripted as Scripted

@@ -72,6 +72,11 @@ class Result:
     _history: Callable[[], Execution] = attrs.field(repr=False)
 
     @property
+    def execution(self) -> Execution:
+        """The run from its start."""
+        return self._history()
+
+    @property
     def text(self) -> str:
         """The answer as text."""
         return text_of_data(project(self.final))
@@ -84,7 +89,7 @@ class Result:
     @property
     def trace(self) -> tuple[TraceRecord, ...]:
         """One record for each model call, tool call, route and terminate."""
-        return trace_of(self._history())
+        return trace_of(self.execution)
 
     @property
     def counters(self) -> dict[str, int]:

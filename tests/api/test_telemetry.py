@@ -1,0 +1,128 @@
+"""Spans of a run, as OpenTelemetry's own exporter sees them."""
+
+import json
+import sys
+
+import pytest
+from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.semconv._incubating.attributes import error_attributes, gen_ai_attributes
+from opentelemetry.trace import SpanKind, StatusCode
+
+from lambdagent.api.kept import Run
+from lambdagent.api.running import Result, run
+from lambdagent.api.telemetry import export_spans
+from lambdagent.ir.data import freeze
+from lambdagent.ir.surface import Lam, Loop, Model, Par, ReActStep, Tool
+
+OPERATIONS = {each.value for each in gen_ai_attributes.GenAiOperationNameValues}
+KNOWN = {
+    value
+    for module in (gen_ai_attributes, error_attributes)
+    for name, value in vars(module).items()
+    if name.isupper()
+}
+
+
+CALL = {
+    "text": '{"tool": "wc", "args": "abc"}',
+    "usage": {"input": 7, "output": 3},
+    "finish_reason": "tool_use",
+}
+
+
+def model(*replies: object) -> Model:
+    script = freeze({"replies": list(replies)})
+    return Model(provider="scripted", name="tiny", max_tokens=99, script=script)
+
+
+def agent(*replies: object, tool: str = "wc -c") -> Loop:
+    think = Lam("worker", "work", model(*replies))
+    step = ReActStep("worker.step", think=think, tools=(Tool("wc", command=tool),))
+    return Loop(step, "False", 4)
+
+
+def spans_of(result: Result, **options: object) -> list[ReadableSpan]:
+    """Return the spans of `result`, the one of the whole run first."""
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    export_spans(result, provider=provider, ended_s=1_000.0, **options)
+    *inner, whole = exporter.get_finished_spans()
+    return [whole, *inner]
+
+
+def check(spans: list[ReadableSpan]) -> None:
+    """Refuse what OpenTelemetry does not know, and times that do not nest."""
+    whole, *inner = spans
+    for span in spans:
+        assert whole.start_time <= span.start_time <= span.end_time <= whole.end_time
+        assert {name for name in span.attributes if not name.startswith("lambdagent.")} <= KNOWN
+        assert span.attributes.get("gen_ai.operation.name", "chat") in OPERATIONS
+    assert {span.parent.span_id for span in inner} == {whole.context.span_id}
+
+
+def test_each_record_has_a_span_by_the_conventions():
+    result = run(agent(CALL, "done"), "count")
+    whole, *inner = spans = spans_of(result)
+    check(spans)
+    assert (whole.name, whole.end_time) == ("invoke_agent agent", 10**12)
+    assert whole.attributes["lambdagent.engine"] == result.engine
+    assert [span.name for span in inner] == [
+        "chat tiny",
+        "route",
+        "execute_tool wc",
+        "chat tiny",
+        "route",
+    ]
+    chat, _, tool, *_ = inner
+    assert chat.kind is SpanKind.CLIENT
+    assert dict(chat.attributes) == {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.provider.name": "scripted",
+        "gen_ai.request.model": "tiny",
+        "gen_ai.agent.name": "worker",
+        "gen_ai.request.temperature": 0.3,
+        "gen_ai.request.max_tokens": 99,
+        "gen_ai.usage.input_tokens": 7,
+        "gen_ai.usage.output_tokens": 3,
+        "gen_ai.response.finish_reasons": ("tool_use",),
+        "lambdagent.key": "@0",
+    }
+    assert tool.attributes["gen_ai.tool.name"] == "wc"
+    assert tool.end_time > tool.start_time
+
+
+def test_what_was_said_is_in_the_spans_only_when_it_is_asked_for():
+    result = run(agent(CALL, "done"), "count")
+    quiet = json.dumps([dict(span.attributes) for span in spans_of(result)], default=str)
+    assert "count" not in quiet
+    spans = spans_of(result, content=True)
+    check(spans)
+    chat, tool = spans[1], spans[3]
+    (message,) = json.loads(chat.attributes["gen_ai.input.messages"])
+    assert message == {"role": "user", "parts": [{"type": "text", "content": "count"}]}
+    assert tool.attributes["gen_ai.tool.call.arguments"] == "abc"
+    assert tool.attributes["gen_ai.tool.call.result"] == "3"
+
+
+def test_a_call_that_failed_has_a_status():
+    spans = spans_of(run(agent(CALL, "done", tool="exit 3"), "count"))
+    (tool,) = (span for span in spans if span.name == "execute_tool wc")
+    assert tool.status.status_code is StatusCode.ERROR
+    assert tool.attributes["error.type"] == "ToolError"
+
+
+def test_parallel_branches_and_kept_runs_have_spans_too(tmp_path):
+    both = Par(Lam("a", "p", model("yes")), Lam("b", "p", model("no")))
+    with Run.begin(both, "x", tmp_path) as kept:
+        spans = spans_of(kept.resume())
+    check(spans)
+    assert [span.attributes.get("lambdagent.key") for span in spans[1:]] == ["@0.0.0", "@0.1.0"]
+
+
+def test_without_opentelemetry_it_says_what_to_install(monkeypatch):
+    result = run(Lam("a", "p", model("yes")), "x")
+    monkeypatch.setitem(sys.modules, "opentelemetry", None)
+    with pytest.raises(ImportError, match=r"lambdagent\[telemetry\]"):
+        export_spans(result)
