@@ -67,11 +67,13 @@ def transition_row(sight: Sight, made: Transition) -> dict[str, object]:
 
 
 def transition_line(sight: Sight, made: Transition, width: int) -> str:
-    """Return one line: number, kind, rule, redex and what it becomes."""
+    """Return one line: number, kind, rule, redex and what it becomes, if another term."""
     where = f"{key_text(made.path)} " if made.path else ""
     head = f"{made.number:>6} {made.rule.kind or '·'} {made.rule.name:<11} {where}"
     rest = max(width - len(head) - len(_ARROW), 20)
     redex, result = sight.term(made.redex), sight.term(made.result)
+    if redex == result:
+        return f"{head}{fit_middle(redex, width - len(head))}"
     half = max(rest // 2, rest - len(result))
     redex = fit_middle(redex, half)
     return f"{head}{redex}{_ARROW}{fit_middle(result, rest - min(len(redex), half))}"
