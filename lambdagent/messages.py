@@ -300,6 +300,11 @@ MESSAGES: dict[str, Text] = {
         why="it is no value, so the run cannot go on",
         fix="`lambdagent reduce` shows how a pure term gets there",
     ),
+    "R011": Text(
+        "`{site}` cannot be asked with {got}",
+        why="it takes {expected}",
+        fix="give it that, or print what a file of agents compiles to: `lambdagent lambda FILE`",
+    ),
     "E001": Text(
         "`{provider}` needs a key: the environment variable `{variable}` is not set",
         fix="export {variable}=…, or use `provider: scripted`",
@@ -322,6 +327,11 @@ MESSAGES: dict[str, Text] = {
         "the agent `{agent}` has no model",
         why="without a model no reduction of it can be performed",
         fix="add `model: {{provider: …, name: …}}`",
+    ),
+    "E012": Text(
+        "the memory `{name}` has no store",
+        why="the site `{site}` asks a store of the caller, which a file cannot name",
+        fix="pass `memory_store=` in Python, or use `mem.read` and `mem.append`",
     ),
     "E011": Text(
         "no thread can be started to wait for an answer: {reason}",

@@ -36,16 +36,21 @@ class Confirmation:
         key: Names it in its run: the path of its thread, and the clock.
         tool: Who would be called.
         argument: With what: text, or any JSON value.
+        shown: The argument as text, as much of it as people read.
     """
 
     key: Key
     tool: str
     argument: Any
+    shown: str = attrs.field(eq=False)
 
-    @property
-    def shown(self) -> str:
-        """The argument as text, as much of it as people read."""
-        return cut(text_of_data(freeze(self.argument)), _SHOWN)
+    @shown.default
+    def _shown(self) -> str:
+        return _shown(freeze(self.argument))
+
+
+def _shown(argument: Data) -> str:
+    return cut(text_of_data(argument), _SHOWN)
 
 
 Decision: TypeAlias = "bool | str | None"
@@ -56,8 +61,9 @@ Confirm: TypeAlias = "Callable[[Confirmation], Decision | Awaitable[Decision]]"
 
 def confirmation(request: Request) -> Confirmation:
     """Return the call that `request` asks about."""
-    argument = thaw(tool_argument(request.argument))
-    return Confirmation(request.key, str(request.site.static["tool"]), argument)
+    argument = tool_argument(request.argument)
+    tool = str(request.site.static["tool"])
+    return Confirmation(request.key, tool, thaw(argument), _shown(argument))
 
 
 class People:

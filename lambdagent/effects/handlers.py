@@ -26,7 +26,7 @@ from lambdagent.effects.protocol import (
     as_data,
 )
 from lambdagent.effects.redaction import Redaction
-from lambdagent.effects.render import messages_of, model_of
+from lambdagent.effects.render import messages_of, misfit, model_of
 from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.python import PythonTool
 from lambdagent.effects.tools.shell import ShellTool
@@ -40,7 +40,7 @@ from lambdagent.machine.state import PAIR, TAGGED, Value
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.store import memory_key, memory_value
 from lambdagent.machine.text import asked_text, text_of_value
-from lambdagent.machine.values import project
+from lambdagent.machine.values import is_pair, parts, project
 
 
 @attrs.define(eq=False)
@@ -224,6 +224,7 @@ class StoreHandler:
 
     def __init__(self, site: Site, store: MemoryStore) -> None:
         """Answer `site` from `store`."""
+        self._site = site
         self._name = str(site.static["name"])
         self._size = int(str(site.static["size"]))
         self._ttl = int(float(str(site.static["ttl"])))
@@ -234,6 +235,8 @@ class StoreHandler:
         """Return the entries, or nothing after writing one."""
         try:
             return self._run(request.argument)
+        except EffectError as error:
+            return model_failure(error)
         except Exception as error:  # noqa: BLE001 - a store is foreign code
             found = finding("E009", name=self._name, message=f"{type(error).__name__}: {error}")
             return model_failure(EffectError(found))
@@ -247,8 +250,11 @@ class StoreHandler:
         return tuple(Record(key=str(key), value=as_data(value)) for key, value in entries)
 
     def _remember(self, argument: Value) -> Data:
-        key = memory_key(text_of_value(argument[1]))
-        self._store.put(key, memory_value(text_of_value(argument[2])), self._ttl)
+        if not is_pair(argument):
+            raise misfit(self._site, argument, "⟨what was asked, the answer⟩")
+        asked, answered = parts(argument)
+        key = memory_key(text_of_value(asked))
+        self._store.put(key, memory_value(text_of_value(answered)), self._ttl)
         return None
 
 
@@ -345,7 +351,9 @@ class Handlers:
                 return ToolSiteHandler(_tool(site), _limit_s(site))
             case "now":
                 return InstantHandler(lambda _: self._clock())
-        return StoreHandler(site, registry.lookup(site.binding or ""))
+        if site.binding is None:
+            raise EffectError(finding("E012", name=site.static["name"], site=site.name))
+        return StoreHandler(site, registry.lookup(site.binding))
 
     def _model_handler(self, site: Site) -> ModelHandler:
         model = model_of(site.static)

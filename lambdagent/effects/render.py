@@ -6,12 +6,14 @@ Arguments are structured values; their text exists only here, and only when a ha
 from itertools import islice
 
 from lambdagent.effects.protocol import Message
+from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.sites import Site
+from lambdagent.ir.spelling import site_reference
 from lambdagent.ir.surface import Model
 from lambdagent.machine.state import CONS, Value
 from lambdagent.machine.text import cut, text_of_value
-from lambdagent.machine.values import list_items
+from lambdagent.machine.values import list_items, parts, sketch
 
 _TOOL_PROTOCOL = """\
 You can use tools. To call one, write a single JSON object and nothing after it:
@@ -27,15 +29,39 @@ _QUOTED_LENGTH = 80
 
 
 def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
-    """Return the messages of a model call, oldest first."""
+    """Return the messages of a model call, oldest first.
+
+    Raises:
+        EffectError: The argument is not of the form that the site takes (R011).
+    """
     messages = [Message("system", text) for text in _system_texts(site.static)]
     if not site.static["conversation"]:
         return (*messages, Message("user", text_of_value(argument)))
-    _, (_, turns, (_, max_tokens, recent_turns)), newest = argument
-    recent, older = _window(turns, max_tokens, recent_turns)
-    if summary := summary_of(older):
-        messages.append(Message("system", summary))
-    return (*messages, *recent, Message("user", text_of_value(newest)))
+    try:
+        return (*messages, *_conversation(argument))
+    except (LookupError, TypeError) as error:
+        raise misfit(site, argument, "⟨what `conv.read` answers, what is new⟩") from error
+
+
+def misfit(site: Site, argument: Value, expected: str) -> EffectError:
+    """Return the error that `site` cannot be asked with `argument`: no lowered program does."""
+    name = site_reference(site.name)
+    return EffectError(finding("R011", site=name, got=sketch(argument), expected=expected))
+
+
+def _conversation(argument: Value) -> list[Message]:
+    """Return the messages of ⟨⟨turns, ⟨token limit, turn limit⟩⟩, newest⟩.
+
+    Raises:
+        LookupError: It is something else.
+        TypeError: It is something else.
+    """
+    history, newest = parts(argument)
+    turns, limits = parts(history)
+    recent, older = _window(turns, *parts(limits))
+    summary = summary_of(older)
+    begun = [Message("system", summary)] if summary else []
+    return [*begun, *recent, Message("user", text_of_value(newest))]
 
 
 def _window(turns: Value, max_tokens: int, recent_turns: int) -> tuple[list[Message], Value]:
@@ -46,7 +72,8 @@ def _window(turns: Value, max_tokens: int, recent_turns: int) -> tuple[list[Mess
     newest_first: list[Message] = []
     left = max_tokens
     while turns[0] == CONS and len(newest_first) < 2 * recent_turns:
-        _, (_, asked, (_, reply, _)), older = turns
+        asked, reply, _ = _turn(turns[1])
+        older = turns[2]
         texts = text_of_value(reply), text_of_value(asked)
         left -= sum(map(estimate_tokens, texts))
         if left < 0 and newest_first:
@@ -54,6 +81,12 @@ def _window(turns: Value, max_tokens: int, recent_turns: int) -> tuple[list[Mess
         newest_first += (Message("assistant", texts[0]), Message("user", texts[1]))
         turns = older
     return newest_first[::-1], turns
+
+
+def _turn(value: Value) -> tuple[Value, Value, Value]:
+    """Return input, reply and number of a turn; see `machine.store`."""
+    asked, rest = parts(value)
+    return asked, *parts(rest)
 
 
 def estimate_tokens(text: str) -> int:
@@ -69,9 +102,10 @@ def summary_of(turns: Value) -> str:
     """
     if turns[0] != CONS:
         return ""
-    total = turns[1][2][2]
+    total = text_of_value(_turn(turns[1])[2])
     quoted = []
-    for _, asked, (_, reply, _) in islice(list_items(turns), _QUOTED_TURNS):
+    for turn in islice(list_items(turns), _QUOTED_TURNS):
+        asked, reply, _ = _turn(turn)
         began = (cut(text_of_value(part), _QUOTED_LENGTH) for part in (asked, reply))
         quoted.append("- " + " → ".join(began))
     lines = "\n".join(reversed(quoted))

@@ -9,6 +9,7 @@ from typing import cast
 
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Data, Record, shallow
+from lambdagent.ir.data_text import data_text
 from lambdagent.ir.exchange import Failure
 from lambdagent.ir.labels import REPLY, VERDICT
 from lambdagent.ir.sites import Site
@@ -62,7 +63,9 @@ def text_of(answer: Data) -> str:
     """Return the text of an answer: its `text` when it is a record that has one."""
     if isinstance(answer, Record):
         answer = answer.get("text")
-    return answer if isinstance(answer, str) else "" if answer is None else str(answer)
+    if isinstance(answer, str):
+        return answer
+    return "" if answer is None else data_text(answer)
 
 
 def error_record(failure: Failure, site: str, key: Path) -> Record:

@@ -25,8 +25,17 @@ from lambdagent.ir.data import Data, Record
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import nodes
-from lambdagent.machine.state import CLOSURE, CONS, NIL, OPAQUE, PAIR, TAGGED, Value
-from lambdagent.machine.values import inject, list_items, list_value, pair, sketch, tagged
+from lambdagent.machine.state import CLOSURE, CONS, OPAQUE, TAGGED, Value
+from lambdagent.machine.values import (
+    inject,
+    is_pair,
+    list_items,
+    list_value,
+    pair,
+    proper_list,
+    sketch,
+    tagged,
+)
 
 _VIEW: Final = ("item", "end")
 # More than any list has items.
@@ -38,11 +47,6 @@ def is_function(value: Value) -> bool:
     if type(value) is tuple:
         return bool(value[0] >= CLOSURE and value[0] != OPAQUE)
     return type(value) is FunctionType
-
-
-def is_pair(value: Value) -> bool:
-    """Whether `value` is a native pair."""
-    return type(value) is tuple and value[0] == PAIR
 
 
 def is_tagged(value: Value) -> bool:
@@ -82,9 +86,7 @@ def is_list(value: Value) -> bool:
     """Whether `value` is a list, native or an array of the world."""
     if type(value) is tuple and value[0] == OPAQUE:
         return True
-    while type(value) is tuple and value[0] == CONS:
-        value = value[2]
-    return type(value) is tuple and value[0] == NIL
+    return proper_list(value) is not None
 
 
 def units(value: Value) -> Value:

@@ -13,7 +13,7 @@ from lambdagent.machine.expression import check
 from lambdagent.machine.state import CONS, NIL_VALUE, PAIR, TAGGED, Value
 from lambdagent.machine.text import text_of_data, text_of_value
 from lambdagent.machine.toolcall import Answer, Call, Invalid, extract_call
-from lambdagent.machine.values import Noted, inject, pair, project, tagged, tuple_items
+from lambdagent.machine.values import Noted, inject, pair, parts, project, tagged, tuple_items
 
 HostFunction = Callable[[Value], Value]
 
@@ -126,15 +126,17 @@ def next_view(static: Record) -> HostFunction:
     conversation, observed = static["conversation"], static["observation"]
 
     def run(value: Value) -> Value:
-        _, view, (_, reply, (_, tool, observation)) = value
+        view, spoken = parts(value)
+        reply, called = parts(spoken)
+        tool, observation = parts(called)
         thought = text_of(project(reply))
         if not observed:
             return thought
         if conversation:
-            return f"Observation from {tool}: {text_of_value(observation)}"
+            return f"Observation from {text_of_value(tool)}: {text_of_value(observation)}"
         entry = pair(thought, pair(tool, observation))
         if type(view) is tuple and view[0] == TAGGED and view[1] == TRANSCRIPT:
-            _, original, entries = view[3]
+            original, entries = parts(view[3])
         else:
             original, entries = view, NIL_VALUE
         return tagged(TRANSCRIPT, 0, (PAIR, original, (CONS, entry, entries)))

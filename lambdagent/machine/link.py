@@ -10,7 +10,7 @@ state. Code is a tuple: opcode, id, operands.
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import ParamSpec, TypeVar
+from typing import TypeVar
 
 import attrs
 
@@ -19,6 +19,7 @@ from lambdagent.ir.core import UNIT, Prim, arity
 from lambdagent.ir.data import Data
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
+from lambdagent.ir.spelling import site_reference
 from lambdagent.ir.walk import free_reach
 from lambdagent.machine.border import BORDER, REFUSED, bordered
 from lambdagent.machine.host import HOSTS
@@ -37,9 +38,8 @@ from lambdagent.machine.state import (
     Value,
 )
 from lambdagent.machine.store import STORES
-from lambdagent.machine.values import inject
+from lambdagent.machine.values import inject, sketch
 
-P = ParamSpec("P")
 T = TypeVar("T")
 
 
@@ -100,17 +100,17 @@ def link(program: Program) -> Linked:
     return Linked(program, tuple(codes), tuple(rows), sites)
 
 
-def _total(name: str, function: Callable[P, T]) -> Callable[P, T]:
+def _total(name: str, function: Callable[..., T]) -> Callable[..., T]:
     """Return `function` with arguments that it cannot take made misfits of the machine.
 
     Lowered programs give host and store sites what they expect; terms written by hand may not.
     """
 
-    def run(*arguments: P.args, **more: P.kwargs) -> T:
+    def run(*arguments: Value) -> T:
         try:
-            return function(*arguments, **more)
+            return function(*arguments)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            what = f"the site {name} cannot take its argument: {error}"
+            what = f"`{site_reference(name)}` applied to {sketch(arguments[-1])}"
             raise Misfit(what) from error
 
     return run

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from lambdagent.ir.data import Data, Record
 from lambdagent.machine.state import CONS, NIL_VALUE, OPAQUE, PAIR, Value
 from lambdagent.machine.text import cut, text_of_value
-from lambdagent.machine.values import list_items, pair, project
+from lambdagent.machine.values import list_items, pair, parts, project
 
 Cell = Value | None
 StoreFunction = Callable[[Cell, Value], tuple[Value, Cell]]
@@ -40,7 +40,7 @@ def append_conversation(_static: Record) -> StoreFunction:
     """Add the turn ⟨input, reply⟩."""
 
     def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
-        _, exchange, reply = argument
+        exchange, reply = parts(argument)
         return None, _with_turn(cell or NIL_VALUE, exchange, reply)
 
     return run
@@ -85,7 +85,8 @@ def append_memory(static: Record) -> StoreFunction:
     size, ttl = _number(static["size"]), static["ttl"]
 
     def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
-        exchange, answer, now = argument[1][1], argument[1][2], argument[2]
+        exchanged, now = parts(argument)
+        exchange, answer = parts(exchanged)
         known = _entries(cell, static)
         rows = [row for row in known if _lives(row, now, ttl)]
         asked = text_of_value(exchange)

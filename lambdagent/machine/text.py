@@ -3,33 +3,52 @@
 Source: specification 5.4 (state of a ReAct loop) and 7.3 (injected memory).
 """
 
+import math
+
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.data_text import data_text
+from lambdagent.ir.data_text import data_text, integer_text
 from lambdagent.ir.labels import MEMORY, REPLY, TRANSCRIPT
 from lambdagent.ir.sites import Site
 from lambdagent.machine.answers import text_of
-from lambdagent.machine.state import CONS, PAIR, TAGGED, Value
-from lambdagent.machine.values import list_items, project
+from lambdagent.machine.state import CONS, NIL, PAIR, TAGGED, Value
+from lambdagent.machine.values import is_pair, project, proper_list
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86_400
 
 
-def text_of_value(value: Value) -> str:
-    """Return `value` as text: strings as they are, other data as JSON.
+def text_of_value(root: Value) -> str:
+    """Return `root` as text: strings as they are, other data as JSON.
 
     A pair of memory and input, and the transcript of a ReAct loop, have the layouts of the
-    specification; a reply is its text.
+    specification; a reply is its text. A value that has the tag of one of them but not its shape,
+    as in a term written by hand, is data like any other. Nothing recurses.
     """
-    if type(value) is str:
-        return value
-    if type(value) is tuple:
-        if value[0] == TAGGED and value[1] == TRANSCRIPT:
-            return _transcript(value[3])
-        if value[0] == TAGGED and value[1] == REPLY:
-            return text_of(value[3])
-        if value[0] == PAIR and _is_memory(value[1]):
-            return _with_memory(value[1][3], value[2])
-    return text_of_data(project(value))
+    if type(root) is str:
+        return root
+    out: list[str] = []
+    stack: list[Value] = [root]
+    while stack:
+        value = stack.pop()
+        if type(value) is str:
+            out.append(value)
+            continue
+        parts = _laid_out(value) if type(value) is tuple else None
+        if parts is None:
+            out.append(text_of_data(project(value)))
+        else:
+            stack.extend(reversed(parts))
+    return "".join(out)
+
+
+def _laid_out(value: Value) -> list[Value] | None:
+    """Return the texts and values that stand one after the other for `value`; None for data."""
+    if value[0] == TAGGED:
+        if value[1] == REPLY:
+            return [text_of(project(value[3]))]
+        return _transcript(value[3]) if value[1] == TRANSCRIPT else None
+    if value[0] == PAIR and _is_memory(value[1]):
+        return _with_memory(value[1][3], value[2])
+    return None
 
 
 def text_of_data(data: Data) -> str:
@@ -51,57 +70,69 @@ def _is_memory(value: Value) -> bool:
     return type(value) is tuple and value[0] == TAGGED and value[1] == MEMORY
 
 
-def _with_memory(entries: Value, original: Value) -> str:
+def _with_memory(entries: Value, original: Value) -> list[Value] | None:
     rows = _rows(project(entries))
     if not rows:
-        return text_of_value(original)
+        return None if rows is None else [original]
     shown = "\n".join(map(_entry, rows))
-    return f"[Memory Context]\n{shown}\n\n[Current Input]\n{text_of_value(original)}"
+    return [f"[Memory Context]\n{shown}\n\n[Current Input]\n", original]
 
 
-def _rows(entries: Data) -> list[Record]:
-    rows = entries if isinstance(entries, tuple) else ()
-    return [row for row in rows if isinstance(row, Record)]
+def _rows(entries: Data) -> list[Record] | None:
+    """Return the entries of a memory, None where they are none."""
+    if not isinstance(entries, tuple):
+        return None
+    rows = [row for row in entries if isinstance(row, Record) and {"key", "value"} <= {*row}]
+    return rows if len(rows) == len(entries) else None
 
 
 def _entry(row: Record) -> str:
     age = row.get("age")
-    when = f" ({_ago(age)} ago)" if isinstance(age, int | float) else ""
+    timed = isinstance(age, int | float) and 0 <= age < math.inf
+    when = f" ({_ago(age)} ago)" if timed else ""
     return f"- {text_of_data(row['key'])}: {text_of_data(row['value'])}{when}"
 
 
 def _ago(seconds: float) -> str:
     for unit, length in (("d", _DAY), ("h", _HOUR), ("min", _MINUTE)):
         if seconds >= length:
-            return f"{int(seconds // length)}{unit}"
+            return f"{integer_text(int(seconds // length))}{unit}"
     return f"{int(seconds)}s"
 
 
-def _transcript(payload: Value) -> str:
+def _transcript(payload: Value) -> list[Value] | None:
+    if not is_pair(payload):
+        return None
     _, original, entries = payload
-    blocks = [f"[Previous Context]\n{text_of_value(original)}"]
-    steps = list(list_items(entries))
-    for number, entry in enumerate(reversed(steps), start=1):
-        _, thought, (_, tool, observation) = entry
-        blocks.append(
-            f"[Step {number}]\nThought: {text_of_value(thought)}\nAction: {text_of_value(tool)}\n"
-            f"Observation: {text_of_value(observation)}"
-        )
-    return "\n\n".join(blocks)
+    steps = proper_list(entries)
+    if steps is None or not all(map(_is_step, steps)):
+        return None
+    parts: list[Value] = ["[Previous Context]\n", original]
+    for number, (_, thought, (_, tool, observation)) in enumerate(reversed(steps), start=1):
+        parts += [f"\n\n[Step {number}]\nThought: ", thought, "\nAction: ", tool]
+        parts += ["\nObservation: ", observation]
+    return parts
+
+
+def _is_step(entry: Value) -> bool:
+    return is_pair(entry) and is_pair(entry[2])
 
 
 def newest_text(value: Value) -> str:
     """Return the newest part of `value` as text, at a cost flat in the length of a transcript."""
     if type(value) is tuple and value[0] == TAGGED and value[1] == TRANSCRIPT:
-        entries = value[3][2]
-        if entries[0] == CONS:
-            return text_of_value(entries[1][2][2])
-        return text_of_value(value[3][1])
+        payload = value[3]
+        if is_pair(payload) and type(payload[2]) is tuple:
+            _, original, entries = payload
+            if entries[0] == NIL:
+                return text_of_value(original)
+            if entries[0] == CONS and _is_step(entries[1]):
+                return text_of_value(entries[1][2][2])
     return text_of_value(value)
 
 
 def asked_text(site: Site, argument: Value) -> str:
     """Return the text of what is asked at `site`: for a conversation its newest message."""
-    if site.kind == "llm" and site.static["conversation"] and argument[0] == PAIR:
+    if site.kind == "llm" and site.static["conversation"] and is_pair(argument):
         return newest_text(argument[2])
     return newest_text(argument)

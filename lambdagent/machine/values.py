@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from lambdagent.ir.core import UNIT, Unit
 from lambdagent.ir.data import Data
 from lambdagent.ir.data_text import data_text
-from lambdagent.machine.state import CONS, NIL_VALUE, OPAQUE, PAIR, TAGGED, Value
+from lambdagent.machine.state import CONS, NIL, NIL_VALUE, OPAQUE, PAIR, TAGGED, Value
 
 # Longest text of a leaf in a message.
 _SKETCHED = 60
@@ -48,6 +48,31 @@ def list_items(value: Value) -> Iterator[Value]:
     while type(value) is tuple and value[0] == CONS:
         yield value[1]
         value = value[2]
+
+
+def proper_list(value: Value) -> list[Value] | None:
+    """Return the items of a list value that ends as lists do, None for all else."""
+    items = []
+    while type(value) is tuple and value[0] == CONS:
+        items.append(value[1])
+        value = value[2]
+    return items if type(value) is tuple and value[0] == NIL else None
+
+
+def is_pair(value: Value) -> bool:
+    """Whether `value` is a native pair."""
+    return type(value) is tuple and value[0] == PAIR
+
+
+def parts(value: Value) -> tuple[Value, Value]:
+    """Return the components of a native pair.
+
+    Raises:
+        TypeError: `value` is none.
+    """
+    if not is_pair(value):
+        raise TypeError
+    return value[1], value[2]
 
 
 def project(root: Value) -> Data:
