@@ -457,6 +457,11 @@ MESSAGES: dict[str, Text] = {
     "U015": Text(
         "the run has no step {step}", fix="its steps at this level are {first} to {last}"
     ),
+    "U016": Text(
+        "the credentials in the URL of {sites} are not printed",
+        fix="give the whole URL where it is run: `baseUrl: ${{LLM_URL}}` in an agent file, "
+        "or `base_url` in a λ text or table that stays private",
+    ),
     "U012": Text(
         "`{path}` is nothing that can be edited",
         why="a fork may change its `input`, or the answer of a step, as in `3` or `3:text`",

@@ -35,7 +35,7 @@ from lambdagent.ir import agent_text, core_outline, outline, python_source, regi
 from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.latex import latex
-from lambdagent.ir.program import Checkpoints, Program
+from lambdagent.ir.program import Checkpoints, Program, without_credentials
 from lambdagent.ir.program_text import print_brief, print_program, program_json
 from lambdagent.ir.surface import Term, Tool
 from lambdagent.source import Source
@@ -120,6 +120,11 @@ class Compiled:
         if self.term is None:
             return core_outline.describe(self.program)
         return outline.describe(self.term, self.name, self.bounds.model_calls)
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Names of the sites whose models have credentials in their URL: no text shows them."""
+        return without_credentials(self.program)[1]
 
     @cached_property
     def bounds(self) -> Bounds:

@@ -9,11 +9,13 @@ import re
 import shutil
 import sys
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
 
 from lambdagent.api.finite import finite
 from lambdagent.errors import UsageError, finding
+from lambdagent.ir.spelling import site_reference
 
 # Around what is marked: bold and underlined on a terminal.
 _EMPHASIS, _MARKS = ("\x1b[1;4m", "\x1b[0m"), ("‹", "›")
@@ -96,6 +98,13 @@ class Output:
         """Write `text` and a line break to stderr; nothing when quiet."""
         if not self.quiet:
             self.error(text)
+
+    def hidden(self, sites: Sequence[str]) -> None:
+        """Tell that the URLs of `sites` were written without credentials; nothing for none."""
+        if sites:
+            names = ", ".join(f"`{site_reference(site)}`" for site in sites)
+            found = finding("U016", sites=names)
+            self.note(f"note: {found.what}\nfix: {found.fix}")
 
     def error(self, text: str) -> None:
         """Write `text` and a line break to stderr; there is no one to tell where that fails."""

@@ -12,6 +12,7 @@ import attrs
 from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
+from lambdagent.ir.program import public_model
 from lambdagent.ir.spelling import spelled
 
 # Ends a prompt of which the row has more.
@@ -41,6 +42,7 @@ class RowTable:
         self._rows: dict[tuple[str, str], Record] = {}
         self._keys: dict[str, str] = {}  # by what the row says
         self._numbers: dict[tuple[str, str], int] = {}
+        self.hidden: dict[str, None] = {}  # rows of models whose credentials are left out
         self._models: dict[int, str] = {}  # by identity of the model: many agents share one
 
     def table(self) -> list[tuple[str, Record]]:
@@ -88,16 +90,20 @@ class RowTable:
 
     def _new_model(self, model: surface.Model) -> str:
         usual = surface.Model(provider=model.provider, name=model.name)
-        settings, known = surface.model_row(model), surface.model_row(usual)
-        assert isinstance(settings, Record)
+        whole, known = surface.model_row(model), surface.model_row(usual)
+        assert isinstance(whole, Record)
         assert isinstance(known, Record)
+        settings = public_model(whole)
         row = {key: value for key, value in settings.items() if value != known[key]}
         own: dict[str, Data] = {"provider": model.provider}
         if model.name:
             own["name"] = model.name
         if row or surface.provider_of(model.name) != model.provider:
             row = {**own, **row}
-        return self._key("model", model.name or model.provider, own, row)
+        key = self._key("model", model.name or model.provider, own, row)
+        if settings is not whole:
+            self.hidden[row_reference("model", key)] = None
+        return key
 
     def _key(self, kind: str, wanted: str, own: dict[str, Data], row: dict[str, Data]) -> str:
         """Return the name of a row, and enter the row.

@@ -46,12 +46,12 @@ def print_agent(root: surface.Term) -> str:
     """Return `root` as text that reads back as an agent of the same meaning.
 
     Linear in the distinct subterms. Python objects behind tools, models and memories are in no
-    text, all else is.
+    text, nor are credentials in URLs; all else is.
     """
     writer = _Writer(root)
     text = writer.whole(root)
     table = writer.rows.table()
-    return f"{text}\n\n{print_where(table)}\n" if table else f"{text}\n"
+    return f"{text}\n\n{print_where(table, [*writer.rows.hidden])}\n" if table else f"{text}\n"
 
 
 def print_brief(root: surface.Term) -> str:

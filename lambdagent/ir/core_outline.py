@@ -9,7 +9,7 @@ from typing import Any
 from lambdagent.ir.core import Prim
 from lambdagent.ir.data_text import data_text, escaped
 from lambdagent.ir.printer import print_term
-from lambdagent.ir.program import Program
+from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference
 from lambdagent.ir.surface_json import core_json
@@ -20,6 +20,7 @@ _SHOWN = 60
 
 def describe(program: Program) -> str:
     """Return the text of ``lambdagent compile``: term, constructs, sites."""
+    program, _ = without_credentials(program)
     term = print_term(program.term, lines=True).replace("\n", "\n  ")
     used = (name if n == 1 else f"{name}(×{n})" for name, n in constructs(program).items())
     lines = [f"{escaped(program.name)} =", f"  {term}", ""]

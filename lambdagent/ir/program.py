@@ -89,7 +89,13 @@ def _public(site: Site) -> Site:
 def _without_credentials(static: Record) -> Record:
     """Return the static data of a site with nothing secret in the URL of its model."""
     model = static.get("model")
-    url = model.get("base_url") if isinstance(model, Record) else None
-    if not isinstance(model, Record) or not isinstance(url, str) or shown_url(url) == url:
-        return static
-    return Record({**static, "model": Record({**model, "base_url": shown_url(url)})})
+    public = public_model(model) if isinstance(model, Record) else model
+    return static if public is model else Record({**static, "model": public})
+
+
+def public_model(model: Record) -> Record:
+    """Return the settings of a model with nothing secret in its URL; itself if nothing is."""
+    url = model.get("base_url")
+    if not isinstance(url, str) or shown_url(url) == url:
+        return model
+    return Record({**model, "base_url": shown_url(url)})

@@ -10,7 +10,7 @@ from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text, quoted
 from lambdagent.ir.layout import Mark, Piece, laid_out
 from lambdagent.ir.printer import print_term
-from lambdagent.ir.program import Program, site_row
+from lambdagent.ir.program import Program, site_row, without_credentials
 from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference, spelled
 
@@ -18,6 +18,9 @@ FORMAT_KEY, FORMAT = "lambdagent-program", 1
 
 # The first line of a text that does not hold all of a program.
 BRIEF = "# prompts and settings are left out; without --brief the text has all of them, and runs\n"
+
+# Stands before the table for each row that it is about.
+LEFT_OUT = "# {}: the credentials in its base_url are left out\n"
 
 _USUAL = Record(decoder="raw", onError="raise", idempotent=True, timeout=None)
 
@@ -32,6 +35,8 @@ def print_program(
 ) -> str:
     """Return `program` as text that reads back to a program of equal digest.
 
+    The credentials in URLs of models are no part of the digest, and not of the text.
+
     Args:
         program: Any program whose sites are as the kinds say.
         ascii: Use nothing but ASCII.
@@ -39,13 +44,15 @@ def print_program(
         lines: Break the term into lines, for people.
         sugar: Write ``let`` for an abstraction that is applied.
     """
+    program, hidden = without_credentials(program)
     term = print_term(program.term, ascii=ascii, de_bruijn=de_bruijn, lines=lines, sugar=sugar)
     if not program.sites:
         return f"{term}\n"
     table = [
         (site_reference(name, ascii=ascii), _row(site)) for name, site in program.sites.items()
     ]
-    return f"{term}\n\n{print_where(table, ascii=ascii)}\n"
+    left_out = [site_reference(name, ascii=ascii) for name in hidden]
+    return f"{term}\n\n{print_where(table, left_out, ascii=ascii)}\n"
 
 
 def print_brief(program: Program) -> str:
@@ -55,11 +62,19 @@ def print_brief(program: Program) -> str:
 
 def print_where(
     table: Iterable[tuple[str, Record]],
+    hidden: Sequence[str] = (),
     *,
     ascii: bool = False,  # noqa: A002
 ) -> str:
-    """Return a ``where`` table of at least one row; each name is spelled already."""
-    pieces: list[Piece] = ["where {", Mark.INDENT]
+    """Return a ``where`` table of at least one row; each name is spelled already.
+
+    Args:
+        table: The rows by name.
+        hidden: Rows without the credentials of their URL, which a comment lists.
+        ascii: Use nothing but ASCII.
+    """
+    notes: list[Piece] = [LEFT_OUT.format(name) for name in hidden]
+    pieces: list[Piece] = [*notes, "where {", Mark.INDENT]
     for name, row in table:
         pieces += [Mark.LINE, f"{name} = ", *_data_pieces(row, ascii=ascii), ","]
     pieces[-1:] = [Mark.DEDENT, Mark.LINE, "}"]
@@ -67,7 +82,11 @@ def print_where(
 
 
 def program_json(program: Program) -> str:
-    """Return `program` as JSON: the rows of its term, and of its sites; one row a line."""
+    """Return `program` as JSON: the rows of its term, and of its sites; one row a line.
+
+    As in the text, URLs are without credentials.
+    """
+    program, _ = without_credentials(program)
     head = f'"{FORMAT_KEY}": {FORMAT},\n"name": {quoted(program.name)}'
     core = _lines([*encode_term(program.term)])
     sites = _lines([site_row(site) for site in program.sites.values()])

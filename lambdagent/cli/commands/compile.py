@@ -40,4 +40,7 @@ def run(arguments: Namespace, out: Output) -> int:
             out.answer(compiled.bounds.describe().rstrip("\n"))
         case _:
             out.answer(compiled.describe().rstrip("\n"))
+    shows_urls = arguments.format != "text" or compiled.term is None
+    if shows_urls and not arguments.bounds:
+        out.hidden(compiled.hidden)
     return 0

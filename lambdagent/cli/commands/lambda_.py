@@ -35,6 +35,8 @@ def run(arguments: Namespace, out: Output) -> int:
             raise UsageError(finding("U001", option="--format json", other=other))
     compiled = compiling.compile_file(arguments.file)
     out.answer(_text(compiled, arguments).rstrip("\n"))
+    if not (arguments.brief or arguments.latex):
+        out.hidden(compiled.hidden)
     return 0
 
 
