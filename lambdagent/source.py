@@ -43,3 +43,10 @@ class Source(NamedTuple):
         carets = max(1, min(stop, first + len(shown)) - start)
         prefix = f"{span.line} | "
         return f"{prefix}{shown}\n{' ' * (len(prefix) - 2)}| {' ' * (start - first)}{'^' * carets}"
+
+
+def span_at(text: str, start: int, length: int) -> Span:
+    """Return the place of `length` characters of `text` from offset `start`, on one line."""
+    line = text.count("\n", 0, start) + 1
+    column = start - text.rfind("\n", 0, start)
+    return Span(line, column, line, column + max(length, 1))

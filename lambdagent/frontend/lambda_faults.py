@@ -15,7 +15,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.ir.sites import KINDS
-from lambdagent.source import Span
+from lambdagent.source import Span, span_at
 
 Fault: TypeAlias = "UnexpectedToken | UnexpectedCharacters"
 
@@ -72,7 +72,7 @@ def explained(error: Fault, text: str) -> Diagnostic:
     token = error.token
     at_end = token.type == "$END"
     position = len(text) if at_end else token.start_pos or 0
-    where = _end_of(text) if at_end else _span(text, position, len(token))
+    where = _end_of(text) if at_end else span_at(text, position, len(token))
     unbalanced = _unbalanced(text, position, where, at_end=at_end, found=str(token))
     if unbalanced is not None:
         return unbalanced
@@ -92,10 +92,10 @@ def explained(error: Fault, text: str) -> Diagnostic:
 def _character(error: UnexpectedCharacters, text: str) -> Diagnostic:
     position = error.pos_in_stream or 0
     found = text[position]
-    where = _span(text, position, 1)
+    where = span_at(text, position, 1)
     if found in '"`':
         line_end = text.find("\n", position)
-        where = _span(text, position, (len(text) if line_end < 0 else line_end) - position)
+        where = span_at(text, position, (len(text) if line_end < 0 else line_end) - position)
         what = "text" if found == '"' else "quoted name"
         return finding("P008", where, what=what, close=f"`{found}`" if found == '"' else found)
     return finding("P002", where, got=_visible(found), hint=_character_hint(text, position))
@@ -150,10 +150,10 @@ def _unbalanced(
     place, bracket = opened[-1]
     wanted = _PAIRS[bracket]
     if at_end:
-        return finding("P004", _span(text, place, 1), open=bracket, close=wanted)
+        return finding("P004", span_at(text, place, 1), open=bracket, close=wanted)
     if wanted == found:
         return None
-    line = _span(text, place, 1).line
+    line = span_at(text, place, 1).line
     return finding("P006", where, close=found, open=bracket, line=line, wanted=wanted)
 
 
@@ -262,12 +262,6 @@ _HINTS_BY_TERMINAL = (
 # --- places --------------------------------------------------------------------------------------
 
 
-def _span(text: str, start: int, length: int) -> Span:
-    line = text.count("\n", 0, start) + 1
-    column = start - text.rfind("\n", 0, start)
-    return Span(line, column, line, column + max(length, 1))
-
-
 def _end_of(text: str) -> Span:
     """Return the place behind the last character that is no blank."""
-    return _span(text, len(text.rstrip()), 1)
+    return span_at(text, len(text.rstrip()), 1)

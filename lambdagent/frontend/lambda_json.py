@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import NoReturn
 
 from lambdagent.errors import Diagnostic, LambdaSyntaxError, finding
+from lambdagent.frontend.json_text import NoJsonError, parse_json
 from lambdagent.frontend.lambda_sites import WrongSiteError, site_of_row
-from lambdagent.ir.codec import MalformedRowsError, decode_term
-from lambdagent.ir.data import Data, NotDataError, Record, freeze
+from lambdagent.ir.codec import MalformedRowsError, decode_term, typed
+from lambdagent.ir.data import Data, Record
 from lambdagent.ir.program import Program
 from lambdagent.ir.program_text import FORMAT, FORMAT_KEY
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import free_reach, site_names
-from lambdagent.source import Source
+from lambdagent.source import Source, Span
 
 _HINT = "write one with `lambdagent lambda FILE --format json`"
 
@@ -25,9 +25,9 @@ def parse_program_json(source: Source) -> Program:
         LambdaSyntaxError: It is none: no JSON, of another format, or damaged.
     """
     try:
-        data = freeze(json.loads(source.text))
-    except (ValueError, RecursionError, NotDataError) as error:
-        _refuse(source, str(error))
+        data = parse_json(source.text)
+    except NoJsonError as error:
+        _refuse(source, str(error), error.where)
     return program_of(data, source)
 
 
@@ -37,7 +37,7 @@ def program_of(data: Data, source: Source) -> Program:
     Raises:
         LambdaSyntaxError: It describes none.
     """
-    if not isinstance(data, Record) or data.get(FORMAT_KEY) != FORMAT:
+    if not isinstance(data, Record) or typed(data.get(FORMAT_KEY)) != FORMAT:
         _refuse(source, f'"{FORMAT_KEY}": {FORMAT} is missing')
     core, rows, name = data.get("core"), data.get("sites"), data.get("name")
     if not isinstance(core, tuple) or not isinstance(rows, tuple) or not isinstance(name, str):
@@ -73,5 +73,5 @@ def _sites(rows: tuple[Data, ...], source: Source) -> dict[str, Site]:
     return sites
 
 
-def _refuse(source: Source, reason: str) -> NoReturn:
-    raise LambdaSyntaxError(finding("P032", reason=reason, hint=_HINT), source) from None
+def _refuse(source: Source, reason: str, where: Span | None = None) -> NoReturn:
+    raise LambdaSyntaxError(finding("P032", where, reason=reason, hint=_HINT), source) from None

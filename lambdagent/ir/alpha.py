@@ -71,6 +71,6 @@ def digest_rows(rows: Data | list[Data]) -> str:
     data = tuple(rows) if isinstance(rows, list) else rows
     try:
         text = json.dumps(thaw(data), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-    except ValueError:  # it holds a number that Python does not write in decimal
+    except (ValueError, RecursionError):  # a number of thousands of digits, or nested deeply
         text = data_text(data, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -23,6 +23,7 @@ from lambdagent.ir.core import (
     arity,
 )
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data_text import data_text
 from lambdagent.ir.walk import nodes
 
 Row = tuple[Data, ...]
@@ -87,14 +88,16 @@ class RowTable:
                 return ("p", name, params)
 
 
-def typed(value: object) -> object:
+def typed(value: object, depth: int = 4) -> object:
     """Return a key under which 1, 1.0 and True, 0.0 and -0.0, or objects in other order differ."""
     if type(value) is int or type(value) is str:
         return value
+    if isinstance(value, tuple | Record) and depth == 0:  # further in, comparing would recurse
+        return (type(value), data_text(value))
     if isinstance(value, tuple):
-        return (tuple, *map(typed, value))
+        return (tuple, *(typed(item, depth - 1) for item in value))
     if isinstance(value, Record):
-        return (Record, *((key, typed(item)) for key, item in value.items()))
+        return (Record, *((key, typed(item, depth - 1)) for key, item in value.items()))
     if isinstance(value, float):
         return (float, repr(value))
     return (type(value), value)
@@ -123,13 +126,13 @@ def decode_nodes(rows: Sequence[Data]) -> list[Term]:
 
 def _node(row: Data, built: list[Term]) -> Term:
     match row:
-        case ("v", int(index), str(name)) if index >= 0:
+        case ("v", index, str(name)) if type(index) is int and index >= 0:
             return Var(index, name)
-        case ("l", int(body), str(name)):
+        case ("l", body, str(name)):
             return Lam(_at(built, body), name)
-        case ("a", int(fun), int(arg)):
+        case ("a", fun, arg):
             return App(_at(built, fun), _at(built, arg))
-        case ("a", int(fun), int(arg), str(kind), str(name)):
+        case ("a", fun, arg, str(kind), str(name)):
             return App(_at(built, fun), _at(built, arg), Label(kind, name))
         case ("u",):
             return Lit(UNIT)
@@ -146,8 +149,8 @@ def _node(row: Data, built: list[Term]) -> Term:
     raise MalformedRowsError(what)
 
 
-def _at(built: list[Term], number: int) -> Term:
-    if 0 <= number < len(built):
+def _at(built: list[Term], number: Data) -> Term:
+    if type(number) is int and 0 <= number < len(built):
         return built[number]
-    what = f"row {len(built)} names row {number}, which does not stand before it"
+    what = f"row {len(built)} names row {data_text(number)}, which does not stand before it"
     raise MalformedRowsError(what)

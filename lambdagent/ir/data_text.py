@@ -1,17 +1,29 @@
 """Data → JSON text, for any data: deep, huge, with lone surrogates.
 
 Unlike `json.dumps` this neither recurses nor refuses: an integer beyond the decimal limit of
-Python is written in hexadecimal, and NaN and the infinities by name. Characters that no terminal
-should get, and with `ascii` all that are not ASCII, are escaped.
+Python is written in hexadecimal, and NaN and the infinities by name; with `strict` both are
+objects, see Note [Numbers that JSON lacks]. Characters that no terminal should get, and with
+`ascii` all that are not ASCII, are escaped.
 """
 
+# Note [Numbers that JSON lacks]
+#
+# ``{"$number": "0x…"}`` is an integer of thousands of digits, ``{"$number": "NaN"}`` and the same
+# with ``Infinity`` and ``-Infinity`` are these floats. An object of the program whose only key is
+# ``$number``, with one ``$`` or more, is written with one ``$`` more.
+
 import json
+import math
 import re
+from collections.abc import Mapping
 
 from lambdagent.ir.data import Data, Record
 
 # Control characters, line and paragraph separators, bidirectional overrides, surrogates, BOM.
 _HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+NUMBER_KEY = "$number"
+# Integers up to here have fewer digits than any reader refuses.
+_PLAIN_BITS = 13_000
 _BEYOND_ASCII = re.compile(r"[^\x20-\x7e]")
 
 
@@ -20,8 +32,9 @@ def data_text(
     *,
     ascii: bool = False,  # noqa: A002 - as in the printer
     sort_keys: bool = False,
+    strict: bool = False,
 ) -> str:
-    """Return `value` as JSON on one line.
+    """Return `value` as JSON on one line; with `strict`, nothing but JSON.
 
     >>> data_text((1, "two", None))
     '[1, "two", null]'
@@ -40,14 +53,33 @@ def data_text(
         elif isinstance(item, Record):
             out.append("{")
             keys = sorted(item) if sort_keys else item
+            dollar = "$" if strict and numbered(item) else ""
             pairs = [
-                (f"{', ' if i else ''}{quoted(key, ascii=ascii)}: ", item[key])
+                (f"{', ' if i else ''}{quoted(dollar + key, ascii=ascii)}: ", item[key])
                 for i, key in enumerate(keys)
             ]
             stack += [_closing("}"), *reversed(pairs)]
+        elif strict and not _is_plain(item):
+            word = hex(item) if isinstance(item, int) else json.dumps(item)
+            out.append(f'{{"{NUMBER_KEY}": "{word}"}}')
         else:
             out.append(scalar_text(item, ascii=ascii))
     return "".join(out)
+
+
+def numbered(item: Mapping[str, object]) -> str | None:
+    """Return the only key of `item` if it is one of Note [Numbers that JSON lacks]."""
+    key = next(iter(item), "")
+    dollars, name = key[: -len(NUMBER_KEY)], key[-len(NUMBER_KEY) :]
+    fits = len(item) == 1 and name == NUMBER_KEY and not dollars.strip("$")
+    return key if fits else None
+
+
+def _is_plain(item: Data) -> bool:
+    """Whether JSON has `item`, which is a scalar, as it is."""
+    if isinstance(item, float):
+        return math.isfinite(item)
+    return not isinstance(item, int) or item.bit_length() <= _PLAIN_BITS
 
 
 _NOTHING = Record()  # told apart by identity: an empty object of a term is another one

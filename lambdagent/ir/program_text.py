@@ -95,7 +95,8 @@ def program_json(program: Program) -> str:
 
 
 def _lines(rows: Sequence[Data]) -> str:
-    return "[\n" + ",\n".join(f"  {data_text(row)}" for row in rows) + "\n]" if rows else "[]"
+    lines = ",\n".join(f"  {data_text(row, strict=True)}" for row in rows)
+    return f"[\n{lines}\n]" if rows else "[]"
 
 
 def _row(site: Site) -> Record:

@@ -174,7 +174,7 @@ def _rule(data: Data) -> _Rule:
     match, agent, times = data.get("match"), data.get("agent"), data.get("times")
     if not (isinstance(match, str | None) and isinstance(agent, str | None)):
         raise _misuse("`match` and `agent` of a rule must be texts")
-    if not (times is None or (isinstance(times, int) and times >= 0)):
+    if not (times is None or (type(times) is int and times >= 0)):
         raise _misuse("`times` of a rule must be a whole number")
     try:
         pattern = None if match is None else compile_pattern(match)
