@@ -23,13 +23,15 @@ Every error carries `Diagnostic`s; their texts stand in `messages`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from lambdagent.messages import MESSAGES
 from lambdagent.source import Source, Span
 
 _SHOWN = 80
+_LIKE_JSON = (str, bool, int, float, list, tuple, Mapping, type(None))
 # The end of a path says which file it is; a call is approved by who has seen all of it.
 _WHOLE = {"path", "call"}
 
@@ -54,9 +56,34 @@ class Diagnostic(NamedTuple):
     actual: Any = None
 
 
+def plain(value: object) -> str:
+    """Return `value` in words that belong to no programming language: as JSON, or by its type.
+
+    >>> plain(("a", None)), plain(len)
+    ('["a", null]', 'a value of type builtin_function_or_method')
+    """
+    if not isinstance(value, _LIKE_JSON):
+        return f"a value of type {type(value).__name__}"
+    try:
+        return json.dumps(value, ensure_ascii=False, default=_unlike_json)
+    except (TypeError, ValueError, RecursionError):
+        return "a value that no text shows"
+
+
+def _unlike_json(value: object) -> object:
+    return dict(value) if isinstance(value, Mapping) else f"a value of type {type(value).__name__}"
+
+
+def plain_text(value: object) -> str:
+    """Return a text as it is, a path as people write it, and else what `plain` says."""
+    if isinstance(value, str) or hasattr(value, "__fspath__"):
+        return str(value)
+    return plain(value)
+
+
 def shown(value: object) -> str:
     """Return `value` as people would write it, cut at 80 characters."""
-    text = value if isinstance(value, str) else repr(value)
+    text = plain_text(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
@@ -66,7 +93,7 @@ def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
     ``field``, ``expected`` and ``actual`` are also kept as attributes.
     """
     text = MESSAGES[code]
-    words = {n: value if n in _WHOLE else shown(value) for n, value in values.items()}
+    words = {n: plain_text(value) if n in _WHOLE else shown(value) for n, value in values.items()}
     return Diagnostic(
         code,
         text.what.format_map(words),

@@ -114,7 +114,7 @@ MESSAGES: dict[str, Text] = {
     "S202": Text(
         "there is no tool `{name}`",
         why="a local tool is `terminate`, or a Python function, or a command of `--tool`",
-        fix="pass `tools={{{name!r}: …}}` or `--tool {name}=COMMAND`",
+        fix='pass `tools={{"{name}": …}}` or `--tool {name}=COMMAND`',
     ),
     "S203": Text(
         "nothing in the file uses {what}",

@@ -1,9 +1,13 @@
 """Findings: their texts, how they are shown, which exception carries them."""
 
+import ast
 import re
+from pathlib import Path
 from string import Formatter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lambdagent import errors
 from lambdagent.errors import (
@@ -16,9 +20,11 @@ from lambdagent.errors import (
     SemanticError,
     compile_error,
     finding,
+    plain,
     render,
     shown,
 )
+from lambdagent.ir.data import Record
 from lambdagent.messages import MESSAGES
 from lambdagent.source import Source, Span
 
@@ -73,7 +79,7 @@ def test_a_finding_keeps_field_expected_and_actual():
 def test_values_are_cut_at_80_characters():
     assert shown("x" * 80) == "x" * 80
     assert shown("x" * 81) == "x" * 79 + "…"
-    assert shown(["a"]) == "['a']"
+    assert shown(["a"]) == '["a"]'
     found = finding("S103", field="f", expected="e", actual="x" * 500)
     assert len(found.what) < 120
 
@@ -154,3 +160,74 @@ def test_the_tree_in_the_docstring_is_the_tree():
             assert classes[match[2]].__base__ is classes[parents[depth - 1]]
         if match[3]:
             assert classes[match[2]].exit_code == int(match[3])
+
+
+# --- no message speaks Python --------------------------------------------------------------------
+
+PACKAGE = Path(errors.__file__).parent
+PYTHON = re.compile(
+    r"\('|,\)|'\]|\['|\{'|Record\(|\bNone\b|\bTrue\b|\bFalse\b| at 0x[0-9a-f]{6}"
+    r"|<(?:class|function|built-in)"
+)
+# What writes code or bytes, and what people see only in a debugger.
+WRITERS = {
+    *("ir/python_source.py", "machine/direct.py", "machine/request_digest.py", "ir/codec.py"),
+    *("ir/alpha.py", "frontend/python_tree.py", "ir/surface.py", "ir/data.py", "source.py"),
+    "__init__.py",
+    "ir/alpha.py",
+    "frontend/python_tree.py",
+    "ir/surface.py",
+    "ir/data.py",
+    "source.py",
+}
+VALUES = (
+    *(("a",), ("a", None), (), Record(), Record(a=(True, None)), [1, "x"], {"k": ("v",)}),
+    *(None, True, 1.5, 10**5_000, {1}, len, object(), Record, b"x", float("nan")),
+)
+
+
+class Filled(dict[str, object]):
+    """Fills in one value whatever a text asks for."""
+
+    def __init__(self, value: object) -> None:
+        super().__init__()
+        self.value = value
+
+    def __missing__(self, key: str) -> object:
+        return self.value
+
+
+def fields(code: str) -> set[str]:
+    text = MESSAGES[code]
+    parts = (text.what, text.why, text.fix)
+    return {name for part in parts for _, name, _, _ in Formatter().parse(part) if name}
+
+
+@pytest.mark.parametrize("code", MESSAGES)
+def test_no_finding_shows_a_value_as_python_does(code: str):
+    bare = PYTHON.findall(render(finding(code, **dict.fromkeys(fields(code), "x"))))
+    for value in VALUES:
+        text = render(finding(code, **dict.fromkeys(fields(code), value)))
+        assert PYTHON.findall(text) == bare, text
+
+
+# By number, since hypothesis shows its strategies in decimal.
+@given(
+    st.recursive(
+        st.integers(0, len(VALUES) - 1).map(lambda number: VALUES[number]),
+        lambda inner: st.lists(inner).map(tuple),
+    )
+)
+def test_plain_words_are_no_python(value):
+    assert not PYTHON.search(plain(value))
+
+
+def test_no_message_is_made_with_the_words_of_python():
+    for path in PACKAGE.rglob("*.py"):
+        if str(path.relative_to(PACKAGE)) in WRITERS:
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            shows = isinstance(node, ast.FormattedValue) and node.conversion == ord("r")
+            calls = isinstance(node, ast.Call) and getattr(node.func, "id", "") == "repr"
+            assert (shows, calls) == (False, False), f"{path}:{node.lineno}"
+    assert not any("!r" in part for text in MESSAGES.values() for part in text)

@@ -24,6 +24,7 @@ from lambdagent.errors import (
     SchemaError,
     SemanticError,
     finding,
+    plain,
 )
 from lambdagent.frontend.build import build_term
 from lambdagent.frontend.check import Config, check_config
@@ -356,7 +357,7 @@ def _tool_problems(tools: object) -> Iterator[Diagnostic]:
         if not isinstance(name, str):
             yield refused("tools", "a dict with texts as keys", name)
         elif not (isinstance(each, Tool) or callable(each)):
-            yield refused(f"tools[{name!r}]", "a function or a `Tool`", each)
+            yield refused(f"tools[{plain(name)}]", "a function or a `Tool`", each)
 
 
 def _provider_problems(providers: object) -> Iterator[Diagnostic]:

@@ -33,6 +33,7 @@ from lambdagent.errors import (
     StuckError,
     SuspendedError,
     finding,
+    plain,
 )
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import Count
@@ -446,7 +447,7 @@ def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
         case "ValidationError":
             return GuardError(finding("R002", message=message, got=shown))
         case "RouteError":
-            return RouteError(finding("R003", message=repr(shown)))
+            return RouteError(finding("R003", message=plain(shown)))
         case "MaxTurns":
             return BudgetError(finding("R004", message=message))
         case "Stuck" if by_hand:

@@ -20,10 +20,10 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from lambdagent.cli.output import Output, ReaderGoneError
-from lambdagent.errors import LambdagentError
+from lambdagent.errors import LambdagentError, plain
 
 # Name on the command line, module, one line of help.
 COMMANDS = {
@@ -188,6 +188,11 @@ class _Parser(argparse.ArgumentParser):
 
     def print_help(self, _file: object = None) -> None:
         self._output.answer(self.format_help().rstrip("\n"))
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            what = f"there is no {plain(value)}: use one of {', '.join(action.choices)}"
+            raise argparse.ArgumentError(action, what)
 
     def error(self, message: str) -> NoReturn:
         self._output.error(f"{self.format_usage()}{self.prog}: error: {message}")

@@ -18,7 +18,7 @@ import attrs
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request, tool_argument
 from lambdagent.effects.waiting import Clock
-from lambdagent.errors import Diagnostic, SuspendedError, finding
+from lambdagent.errors import Diagnostic, SuspendedError, finding, plain
 from lambdagent.ir.data import Data, freeze, thaw
 from lambdagent.ir.exchange import key_text
 from lambdagent.machine.state import Path as Key
@@ -127,7 +127,7 @@ def _answer(decision: object) -> Data:
         return decision
     if inspect.iscoroutine(decision):
         decision.close()
-    what = f"`confirm` must return True, False, a reason or None, got {decision!r}"
+    what = f"`confirm` must return True, False, a reason or None, got {plain(decision)}"
     raise TypeError(what)
 
 

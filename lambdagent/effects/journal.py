@@ -23,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 from lambdagent.effects.frames import MAGIC_BYTES, FrameFile, create, damaged, read_frames
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.packed import NotPackedError, pack, unpack
-from lambdagent.errors import DivergenceError, finding
+from lambdagent.errors import DivergenceError, finding, shown
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.machine.request_digest import RequestDigest
@@ -33,7 +33,6 @@ MAGIC = b"lambdaJ\x01"
 _INTENT, _ANSWER, _FAILURE, _END = 0, 1, 2, 3
 Outcome = Literal["answered", "failed"]
 _MICRO = 1_000_000
-_SHOWN = 80
 _LONGEST_KEY = 1_000
 
 
@@ -181,7 +180,7 @@ def _read(record: Any, told: Told) -> Told:
         if known:
             return told._replace(outcome=outcome)
     if not known:
-        raise ValueError(repr(record)[:_SHOWN])
+        raise ValueError(shown(record))
     return told
 
 

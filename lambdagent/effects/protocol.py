@@ -12,6 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 
+from lambdagent.errors import shown
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.surface import Model
 
@@ -106,7 +107,7 @@ class Reply:
         try:
             return _reply_from(data)
         except (AttributeError, KeyError, TypeError) as error:
-            what = f"no reply of a model: {data!r:.80}"
+            what = f"no reply of a model: {shown(data)}"
             raise ValueError(what) from error
 
 

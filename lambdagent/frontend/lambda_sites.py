@@ -233,9 +233,9 @@ def site_of_row(name: str, row: Record, where: Span | None = None) -> Site:
     checker = Checker(name, where)
     kind = row.get("kind", name.partition(":")[0])
     if kind not in KINDS:
-        raise WrongSiteError(
-            [finding("P034", where, name=name, kind=str(kind), known=", ".join(KINDS))]
-        )
+        words = kind if isinstance(kind, str) else data_text(kind)
+        known = ", ".join(KINDS)
+        raise WrongSiteError([finding("P034", where, name=name, kind=words, known=known)])
     attributes = {key: value for key, value in row.items() if key in _ROW}
     for key, value in attributes.items():
         checker.fits(key, value, _ROW[key])

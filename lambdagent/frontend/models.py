@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeGuard
 
 import attrs
 
-from lambdagent.errors import Diagnostic, finding
+from lambdagent.errors import Diagnostic, finding, plain
 from lambdagent.frontend import schema
 from lambdagent.frontend.report import nearest
 from lambdagent.ir import surface
@@ -90,7 +90,7 @@ _FORMS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
 
 def refused(field: str, expected: str, actual: object) -> Diagnostic:
     """Return the finding that the override `field` is not what is expected."""
-    found = finding("S103", None, field=field, expected=expected, actual=repr(actual))
+    found = finding("S103", None, field=field, expected=expected, actual=plain(actual))
     return found._replace(actual=actual)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lambdagent.errors import Diagnostic, finding
+from lambdagent.errors import Diagnostic, finding, plain
 from lambdagent.frontend.nodes import (
     BOOL,
     FLOAT,
@@ -85,7 +85,7 @@ class _Reader:
             if isinstance(key, str):
                 entries[key] = (Scalar(key, TEXT), self._node(item))
             else:
-                self._report("S013", actual=repr(key))
+                self._report("S013", actual=plain(key))
         return MapNode(entries)
 
     def _node(self, value: object) -> Node:

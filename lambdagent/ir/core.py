@@ -23,6 +23,7 @@ from typing import Final, TypeAlias
 import attrs
 
 from lambdagent.ir.data import Data
+from lambdagent.ir.data_text import data_text
 
 
 class Unit(enum.Enum):
@@ -116,7 +117,7 @@ def arity(prim: Prim) -> int:
     """
     name, params = prim.name, prim.params
     if name not in ARITIES or not _params_fit(name, params):
-        what = f"no primitive {name}[{', '.join(map(str, params))}]"
+        what = f"no primitive `{name}{data_text(params)}`"
         raise MalformedPrimError(what)
     fixed = ARITIES[name]
     if fixed is not None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from lambdagent.errors import plain
+
 Data: TypeAlias = "bool | int | float | str | tuple[Data, ...] | Record | None"
 
 
@@ -76,7 +78,7 @@ def freeze(value: object, *, max_depth: int = DEEPEST) -> Data:
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                what = f"the key {key!r} is no string"
+                what = f"the key {plain(key)} is no string"
                 raise NotDataError(what)
         return Record({k: freeze(v, max_depth=max_depth - 1) for k, v in value.items()})
     what = f"{type(value).__name__} is no JSON value"

@@ -15,6 +15,7 @@ from typing import Any, cast
 import attrs
 
 import lambdagent
+from lambdagent.errors import plain
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.labels import OTHER, TERMINATE
@@ -92,7 +93,7 @@ def _model(value: Model | str | None) -> Model | None:
     if isinstance(value, str):
         provider = provider_of(value)
         if provider is None:
-            what = f"no provider is known for the model {value!r}; write Model(provider=…, name=…)"
+            what = f"no provider is known for the model `{value}`; write Model(provider=…, name=…)"
             raise ValueError(what)
         return Model(provider=provider, name=value)
     return value
@@ -101,14 +102,14 @@ def _model(value: Model | str | None) -> Model | None:
 def _count(_owner: object, field: attrs.Attribute[int], value: object) -> None:
     """Refuse what is no natural number: a bound of the calculus."""
     if type(value) is not int or value < 0:
-        what = f"{field.name} must be a whole number from 0, got {value!r}"
+        what = f"{field.name} must be a whole number from 0, got {plain(value)}"
         raise ValueError(what)
 
 
 def _distinct(what: str, names: Sequence[str]) -> None:
     twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
     if twice is not None:
-        message = f"the {what} {twice!r} stands twice"
+        message = f"the {what} `{twice}` stands twice"
         raise ValueError(message)
 
 
@@ -187,7 +188,7 @@ class Tool(Term):
         if self.name == TERMINATE:
             return _identity
         if self.implementation is None:
-            what = f"the tool {self.name!r} has no Python function"
+            what = f"the tool `{self.name}` has no Python function"
             raise LookupError(what)
         function: Callable[[Any], Any] = registry.lookup(self.implementation)
         return function
@@ -247,7 +248,7 @@ class Loop(Term):
 
 def _routes(routes: Mapping[str, Term]) -> Mapping[str, Term]:
     if OTHER in routes:
-        what = f"a route cannot be named {OTHER!r}; use `default`"
+        what = f"a route cannot be named `{OTHER}`; use `default`"
         raise ValueError(what)
     frozen: Any = Record(cast(Any, routes))
     return cast(Mapping[str, Term], frozen)
@@ -272,7 +273,7 @@ class Route(Term):
         """Refuse a label that would stand twice, or that stands for all others."""
         _distinct("label", self.labels)
         if OTHER in self.others:
-            what = f"no label can be {OTHER!r}: it stands for all that have no route"
+            what = f"no label can be `{OTHER}`: it stands for all that have no route"
             raise ValueError(what)
 
     @property

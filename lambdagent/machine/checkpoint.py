@@ -25,6 +25,7 @@ from typing import Any, cast
 
 import attrs
 
+from lambdagent.errors import plain
 from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.codec import typed
 from lambdagent.ir.core import UNIT
@@ -242,7 +243,7 @@ def check_origin(linked: Linked, form: Data, program: Data) -> None:
         MalformedStateError: They are of another version, or of another program.
     """
     if form != FORMAT:
-        what = f"format {form!r} is not {FORMAT}"
+        what = f"format {plain(form)} is not {FORMAT}"
         raise MalformedStateError(what)
     if program != linked.digest:
         what = "it belongs to another program"
@@ -376,5 +377,5 @@ def _state(table: _Decoder, row: Sequence[Any]) -> ThreadState:
             return Halt(table.pick(value, "value"))
         case ("fail", Record() as error):
             return Fail(error)
-    what = f"unknown thread state {row!r:.40}"
+    what = f"unknown thread state {plain(row):.40}"
     raise ValueError(what)

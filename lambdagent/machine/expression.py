@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from lambdagent.errors import plain, shown
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.machine import expression_values
 from lambdagent.machine.expression_functions import FUNCTIONS, method_of
@@ -210,12 +211,12 @@ def _index(run: _Run, row: Any, scope: Scope) -> object:
     subject, index = run.value(row[1], scope), run.value(row[2], scope)
     if isinstance(subject, Mapping):
         if key(run.meter, index) not in subject:
-            fail(f"there is no key {index!r:.80}")
+            fail(f"there is no key {plain(index):.80}")
         return subject[index]
     if not isinstance(subject, str | tuple) or not isinstance(index, int):
         fail(f"{kind(subject)} has no item at {kind(index)}")
     if not -len(subject) <= index < len(subject):
-        fail(f"there is no item {index!r:.80}: the length is {len(subject)}")
+        fail(f"there is no item {shown(index)}: the length is {len(subject)}")
     return subject[index]
 
 

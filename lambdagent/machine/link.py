@@ -14,6 +14,7 @@ from typing import TypeVar
 
 import attrs
 
+from lambdagent.errors import plain
 from lambdagent.ir.codec import encode_term
 from lambdagent.ir.core import UNIT, Prim, arity
 from lambdagent.ir.data import Data
@@ -144,7 +145,7 @@ def _code(
             if type(constant[2]) is tuple and constant[2][0] == PARTIAL:
                 spines[number] = (constant[2][1], ())
             return constant
-    what = f"no code for row {row!r}"
+    what = f"no code for row {plain(row)}"
     raise ValueError(what)
 
 

@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 import attrs
 
 from lambdagent.ir.core import UNIT
+from lambdagent.ir.data import Data
+from lambdagent.ir.data_text import data_text
 from lambdagent.machine.state import CONS, PAIR, TAGGED, Value
 from lambdagent.machine.values import leaf_data
 
@@ -75,9 +77,16 @@ def _leaf(value: Value) -> bytes:
         return b"u"
     data = value if type(value) is str else leaf_data(value)
     kind = b"s" if type(value) is str else b"d"
-    text = data if isinstance(data, str) else repr(data)
+    text = data if isinstance(data, str) else _digested(data)
     raw = text.encode("utf-8", "surrogatepass")
     return b"%b%d:%b" % (kind, len(raw), raw)
+
+
+def _digested(data: Data) -> str:
+    try:
+        return repr(data)
+    except (ValueError, RecursionError):  # a number of thousands of digits, or nested deeply
+        return data_text(data)
 
 
 def _hash(written: bytes) -> bytes:

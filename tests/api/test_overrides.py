@@ -15,6 +15,7 @@ from lambdagent import (
     run,
 )
 from lambdagent.api.compiling import parse_config
+from lambdagent.errors import plain
 from lambdagent.source import Source
 from tests.effects.agents import MODEL, speaker
 
@@ -49,7 +50,7 @@ def test_a_setting_of_the_wrong_type_or_range_is_a_schema_error(
         assert error.diagnostic.code == "S103"
         assert (error.field, error.expected) == (FIELD_OF.get(name, name), expected)
         assert error.actual is value
-        assert repr(value) in str(error)
+        assert plain(value) in str(error)
 
 
 def test_numbers_of_either_type_are_fine():
@@ -60,8 +61,8 @@ def test_numbers_of_either_type_are_fine():
 @pytest.mark.parametrize(
     ("given", "field"),
     [
-        ({"tools": {"t": 5}}, "tools['t']"),
-        ({"tools": {"t": None}}, "tools['t']"),
+        ({"tools": {"t": 5}}, 'tools["t"]'),
+        ({"tools": {"t": None}}, 'tools["t"]'),
         ({"tools": {5: len}}, "tools"),
         ({"tools": [len]}, "tools"),
         ({"providers": [speaker()]}, "providers"),
@@ -95,8 +96,8 @@ def test_all_findings_are_told_at_once():
     with pytest.raises(SchemaError) as caught:
         build_agent(react(), tools={"a": 1, "b": 2}, memory_store=3)
     assert [each.field for each in caught.value.diagnostics] == [
-        "tools['a']",
-        "tools['b']",
+        'tools["a"]',
+        'tools["b"]',
         "memory_store",
     ]
     with pytest.raises(SchemaError) as caught:

@@ -92,7 +92,7 @@ def test_sets_keep_the_order_in_which_they_were_written():
 
 
 def test_a_check_gives_the_reason_for_a_failure():
-    assert check(parse_expression("x['a']", ["x"]), {"x": {}}) == (False, "there is no key 'a'")
+    assert check(parse_expression("x['a']", ["x"]), {"x": {}}) == (False, 'there is no key "a"')
     assert check(parse_expression("x", ["x"]), {"x": ""}) == (False, None)
     assert check(parse_expression("x", ["x"]), {"x": object()})[0] is False
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from lambdagent.api import compiling, reducing
 from lambdagent.cli.files import standard_input
 from lambdagent.cli.output import Output
-from lambdagent.errors import UsageError, finding
+from lambdagent.errors import UsageError, finding, plain
 from lambdagent.machine.reduction import STRATEGIES
 from lambdagent.source import Source
 
@@ -77,6 +77,6 @@ def _whole(text: str) -> int:
     except ValueError:
         number = -1
     if number < 0:
-        what = f"a whole number from 0 is wanted, not {text!r}"
+        what = f"a whole number from 0 is wanted, not {plain(text)}"
         raise ArgumentTypeError(what)
     return number

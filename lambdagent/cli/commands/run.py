@@ -20,6 +20,7 @@ from lambdagent.errors import (
     SuspendedError,
     UsageError,
     finding,
+    plain,
 )
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Tool
@@ -334,7 +335,7 @@ def _named(form: str) -> Callable[[str], tuple[str, str]]:
     def parse(text: str) -> tuple[str, str]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            what = f"expected {form}, got {text!r}"
+            what = f"expected {form}, got {plain(text)}"
             raise ArgumentTypeError(what)
         return name.strip(), value
 
@@ -343,7 +344,7 @@ def _named(form: str) -> Callable[[str], tuple[str, str]]:
 
 def _whole(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        what = f"expected a whole number from 1, got {text!r}"
+        what = f"expected a whole number from 1, got {plain(text)}"
         raise ArgumentTypeError(what)
     return int(text)
 
@@ -362,6 +363,6 @@ def _number(text: str, low: float, high: float, expected: str) -> float:
     except ValueError:
         number = -1.0
     if not low <= number <= high:
-        what = f"expected {expected}, got {text!r}"
+        what = f"expected {expected}, got {plain(text)}"
         raise ArgumentTypeError(what)
     return number
