@@ -4,9 +4,27 @@ In: the text of one file. Out: `Span`s that name a place, and excerpts with a ca
 Lines and columns count from 1, columns in characters.
 """
 
+import re
 from typing import NamedTuple
 
 _WIDTH = 100
+
+# What steers a terminal, turns the direction of text, or takes no place in it: control characters,
+# line and paragraph separators, surrogates, format characters, tags, fillers.
+HIDDEN = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
+    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""Return `text` with a mark for each hidden character but line breaks and tabs.
+
+    >>> visible("a\x1b[1m\u202eb\tc")
+    'a�[1m�b\tc'
+    """
+    return HIDDEN.sub(lambda found: found[0] if found[0] in "\n\t" else "�", text)
 
 
 class Span(NamedTuple):
@@ -35,7 +53,8 @@ class Source(NamedTuple):
 
     def excerpt(self, span: Span) -> str:
         """Return the first line of `span` with its number, and carets below the part it covers."""
-        text = "".join(c if c.isprintable() else " " for c in self.line(span.line))
+        line = visible(self.line(span.line))
+        text = "".join(c if c.isprintable() else " " for c in line)
         start = max(span.column - 1, 0)
         stop = span.end_column - 1 if span.end_line == span.line else len(text)
         first = max(0, min(start - _WIDTH // 2, len(text) - _WIDTH))

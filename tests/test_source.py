@@ -40,7 +40,7 @@ def test_of_a_long_line_the_part_around_the_place_is_shown(column: int):
 
 
 def test_control_characters_of_the_file_are_not_shown():
-    assert excerpt("a\x1b[31m\tb\r\nc", 1, 8, 1, 9) == ["1 | a [31m b", "  |        ^"]
+    assert excerpt("a\x1b[31m\tb\r\nc", 1, 8, 1, 9) == ["1 | a�[31m b", "  |        ^"]
 
 
 @pytest.mark.parametrize(("number", "line"), [(0, ""), (1, "a"), (2, "b"), (3, ""), (4, "")])

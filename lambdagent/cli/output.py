@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TextIO
@@ -16,6 +15,7 @@ from typing import TextIO
 from lambdagent.api.finite import finite
 from lambdagent.errors import UsageError, finding
 from lambdagent.ir.spelling import site_reference
+from lambdagent.source import visible
 
 # Around what is marked: bold and underlined on a terminal.
 _EMPHASIS, _MARKS = ("\x1b[1;4m", "\x1b[0m"), ("‹", "›")
@@ -107,9 +107,12 @@ class Output:
             self.note(f"note: {found.what}\nfix: {found.fix}")
 
     def error(self, text: str) -> None:
-        """Write `text` and a line break to stderr; there is no one to tell where that fails."""
+        """Write `text` and a line break to stderr, which is for people, without hidden characters.
+
+        There is no one to tell where that fails.
+        """
         try:
-            _write(self._err, _shown(self._err, text))
+            _write(self._err, visible(text))
         except OSError:
             _discard(self._err)
 
@@ -130,12 +133,7 @@ def _takes_escapes(stream: TextIO) -> bool:
 
 
 def _shown(stream: TextIO, text: str) -> str:
-    return _visible(text) if stream.isatty() else text
-
-
-def _visible(text: str) -> str:
-    """Return `text` without characters that would steer a terminal."""
-    return "".join(c if c in "\n\t" or unicodedata.category(c) != "Cc" else "�" for c in text)
+    return visible(text) if stream.isatty() else text
 
 
 def _encodable(text: str, encoding: str) -> str:

@@ -15,7 +15,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.ir.sites import KINDS
-from lambdagent.source import Span, span_at
+from lambdagent.source import HIDDEN, Span, span_at
 
 Fault: TypeAlias = "UnexpectedToken | UnexpectedCharacters"
 
@@ -102,7 +102,8 @@ def _character(error: UnexpectedCharacters, text: str) -> Diagnostic:
 
 
 def _visible(character: str) -> str:
-    return f"`{character}`" if character.isprintable() else f"U+{ord(character):04X}"
+    shown = character.isprintable() and not HIDDEN.match(character)
+    return f"`{character}`" if shown else f"U+{ord(character):04X}"
 
 
 def _character_hint(text: str, position: int) -> str:

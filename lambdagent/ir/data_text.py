@@ -18,9 +18,8 @@ import re
 from collections.abc import Mapping
 
 from lambdagent.ir.data import Data, Record
+from lambdagent.source import HIDDEN
 
-# Control characters, line and paragraph separators, bidirectional overrides, surrogates, BOM.
-_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 NUMBER_KEY = "$number"
 # Integers up to here have fewer digits than any reader refuses.
 _PLAIN_BITS = 13_000
@@ -119,7 +118,7 @@ def quoted(text: str, *, ascii: bool = False) -> str:  # noqa: A002
 
 def escaped(text: str, *, ascii: bool = False) -> str:  # noqa: A002
     r"""Return `text` on one line, with hidden characters as ``\uXXXX``."""
-    pattern = _BEYOND_ASCII if ascii else _HIDDEN
+    pattern = _BEYOND_ASCII if ascii else HIDDEN
     return pattern.sub(_escape, text)
 
 

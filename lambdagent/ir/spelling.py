@@ -29,6 +29,7 @@ import re
 
 from lambdagent.ir.data_text import data_text, escaped
 from lambdagent.ir.sites import KINDS
+from lambdagent.source import HIDDEN
 
 # The site that ``a ⊕ b`` applies to the pair of both.
 JOIN = "concat:join"
@@ -62,7 +63,7 @@ def spelled(text: str, *, ascii: bool = False) -> str:  # noqa: A002
     >>> spelled("writer"), spelled("search#2")
     ('writer', '`search#2`')
     """
-    plain = text[:1].isalpha() and _PLAIN.fullmatch(text) is not None
+    plain = text[:1].isalpha() and _PLAIN.fullmatch(text) is not None and not HIDDEN.search(text)
     if plain and (text.isascii() or not ascii):
         return text
     quoted = text.replace("\\", "\\\\").replace("`", "\\u0060")

@@ -1,8 +1,8 @@
 """The macro trace as lines of text (specification 15.3)."""
 
-import json
 from collections.abc import Sequence
 
+from lambdagent.ir.data_text import escaped, quoted
 from lambdagent.trace.macro import TraceRecord, total_tokens
 
 _SHOWN = 60
@@ -16,15 +16,19 @@ def render(records: Sequence[TraceRecord], elapsed_s: float) -> str:
 
 def render_record(record: TraceRecord) -> str:
     """Return the β-line of one record, and a line for each note."""
-    head = f"β[{record.step}]".ljust(6) + record.term.ljust(14) + f"({record.elapsed_s:.1f}s)  "
-    notes = "".join(f"\n      ↳ {note}" for note in record.notes)
+    head = (
+        f"β[{record.step}]".ljust(6)
+        + escaped(record.term).ljust(14)
+        + f"({record.elapsed_s:.1f}s)  "
+    )
+    notes = "".join(f"\n      ↳ {escaped(note)}" for note in record.notes)
     return head + _body(record) + notes
 
 
 def _body(record: TraceRecord) -> str:
     match record.kind:
         case "route":
-            return f"→ {record.output}"
+            return f"→ {escaped(record.output)}"
         case "terminate":
             return "→ (identity: base case reached)"
         case "tool":
@@ -34,7 +38,7 @@ def _body(record: TraceRecord) -> str:
 
 def _quoted(text: str) -> str:
     text = text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return quoted(text)
 
 
 def render_total(records: Sequence[TraceRecord], elapsed_s: float) -> str:

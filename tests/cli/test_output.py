@@ -3,14 +3,21 @@
 import io
 import json
 import math
+import sys
+import unicodedata
 
 import pytest
 from hypothesis import given
 
 from lambdagent.cli.output import Output, ReaderGoneError, json_text
 from lambdagent.errors import UsageError
-from lambdagent.ir.core import Term
-from lambdagent.ir.printer import print_term
+from lambdagent.frontend.lambda_syntax import parse_lambda
+from lambdagent.ir.alpha import alpha_equal
+from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.printer import View, print_marked, print_term
+from lambdagent.source import Source, Span
+from lambdagent.trace.macro import TraceRecord
+from lambdagent.trace.text import render_record
 from tests.laws.terms import STR, functions
 
 
@@ -135,3 +142,67 @@ def test_json_has_no_numbers_that_json_does_not_have():
     text = json_text(value)
     assert json.loads(text) == expected
     assert "β" in text
+
+
+# --- hidden characters ---------------------------------------------------------------------------
+
+# Format characters that people see: signs of Arabic, Syriac and Kaithi before numbers.
+SEEN = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+CATEGORIES = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+CHARACTERS = [
+    chr(code)
+    for code in range(sys.maxunicode + 1)
+    if unicodedata.category(chr(code)) in CATEGORIES and code not in SEEN
+] + [*"\u034f\u115f\u1160\u17b4\u17b5\u180b\u3164\uffa0\ufe00\U000e0100"]
+ALL = "".join(each for each in CHARACTERS if each not in "\n\t")
+# Those that λ texts and files hold as they are.
+HELD = "".join(each for each in ALL if each != "\r" and not 0xD800 <= ord(each) < 0xE000)
+
+
+def is_clean(text: str) -> bool:
+    return not {*text} & {*ALL}
+
+
+def test_no_hidden_character_reaches_a_terminal_or_standard_error():
+    out, err, pipe = Terminal(), Terminal(), io.StringIO()
+    Output(out, err).answer(ALL)
+    Output(out, err).marked(ALL, ALL, ALL)
+    Output(out, err).error(ALL)
+    Output(pipe, pipe).error(ALL)
+    for stream in (err, pipe):
+        assert is_clean(stream.getvalue())
+    assert is_clean(out.getvalue().replace("\x1b[1;4m", "").replace("\x1b[0m", ""))
+
+
+def test_what_people_read_is_left_alone():
+    text = "λx. 你好 é e\u0301 👍\ufe0f שלום عربي\n\t\xa0½"
+    out = Terminal()
+    Output(out, out).answer(text)
+    assert out.getvalue() == f"{text}\n"
+
+
+def test_an_excerpt_shows_where_a_hidden_character_stands():
+    line = f"{HELD}x"
+    excerpt = Source("t", line).excerpt(Span(1, len(HELD) + 1, 1, len(HELD) + 2))
+    assert is_clean(excerpt)
+    shown, carets = excerpt.split("\n")
+    assert shown[carets.index("^")] == "x"
+
+
+def test_a_trace_is_clean():
+    for kind in ("llm", "tool", "route", "confirm", "terminate"):
+        record = TraceRecord(0, kind, ALL, ALL[:40], ALL[40:90], notes=(ALL, "a"))
+        assert is_clean(render_record(record).replace("\n", ""))
+
+
+@pytest.mark.parametrize("character", HELD)
+def test_a_text_with_a_hidden_character_is_printed_clean_and_reads_back(character):
+    name = f"a{character}b"
+    term = Lam(App(App(Lit(name), Prim("site", (f"llm:{name}",))), Var(0, name)), name)
+    for options in ({}, {"ascii": True}, {"lines": True}):
+        text = print_term(term, **options)
+        assert is_clean(text)
+        again = parse_lambda(Source("t", text)).term
+        assert again is not None
+        assert alpha_equal(again, term)
+    assert is_clean("".join(print_marked(term, View())))
