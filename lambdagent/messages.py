@@ -152,7 +152,7 @@ MESSAGES: dict[str, Text] = {
     ),
     "P013": Text(
         "the number has more than {limit} digits",
-        fix="write it in hexadecimal, as in `0xff`",
+        fix="{hint}",
     ),
     "P014": Text(
         "the label `{label}` has two arms",

@@ -7,7 +7,10 @@ from functools import cache
 
 import attrs
 
-from lambdagent.errors import Diagnostic, LambdaSyntaxError, finding
+from lambdagent.errors import LambdaSyntaxError, finding
+from lambdagent.frontend.lambda_agents import FORMS
+from lambdagent.frontend.lambda_faults import first_of
+from lambdagent.frontend.lambda_sites import no_term
 from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir.core import Term
 from lambdagent.ir.folding import Folding, Numbering
@@ -99,19 +102,17 @@ def reducible(source: Source, prelude: Source | None = None) -> Reducible:
         known |= parse_lambda(prelude, known).definitions
     file = parse_lambda(source, known)
     if file.agent is not None:
-        raise LambdaSyntaxError(finding("P037", what=type(file.agent).__name__), source)
+        form, place = first_of(FORMS, source.text) or ("agent", None)
+        raise LambdaSyntaxError(finding("P037", place, what=form), source)
     if file.term is None:
-        raise LambdaSyntaxError(_nothing(empty=not file.definitions), source)
+        raise LambdaSyntaxError(no_term(file, "(λx. x) 1"), source)
     effect = impure(file.term)
     if effect is not None:
-        where = next(iter(file.mentions.values()), None) if effect.name == "site" else None
+        sites = [*file.mentions.values()] if effect.name == "site" else []
+        found = first_of([effect.name], source.text)
+        where = sites[0] if sites else found[1] if found else None
         raise LambdaSyntaxError(finding("P037", where, what=print_term(effect)), source)
     return Reducible(file.term, {**known, **file.definitions})
-
-
-def _nothing(*, empty: bool) -> Diagnostic:
-    hint = "write one, as in `(λx. x) 1`"
-    return finding("P003", expected="a term", hint=hint) if empty else finding("P030")
 
 
 def lines(

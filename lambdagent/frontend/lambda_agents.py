@@ -72,6 +72,10 @@ _STORE: Mapping[str, Kind] = {"name": TEXT, "size": WHOLE, "ttl": NUMBER, "initi
 _STORE_FIELDS = {"ttl": "ttl_s"}
 
 
+# The words by which people know a text of agents.
+FORMS = ("PAR", "PAIR", "Guard", "Memory", "Tool", "Truth", "LLM_", "CASE", "IF", "concat")
+
+
 def holds_agents(file: File) -> bool:
     """Whether something in `file` stands in agents only."""
     stack: list[Tree] = [each.value for each in file.definitions]

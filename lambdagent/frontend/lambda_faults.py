@@ -21,10 +21,8 @@ Fault: TypeAlias = "UnexpectedToken | UnexpectedCharacters"
 
 _PAIRS = {"(": ")", "[": "]", "{": "}", "⟨": "⟩"}
 _CLOSERS = set(_PAIRS.values())
-_LEXEME = re.compile(
-    r"""(?P<skipped>"(?:[^"\\\n]|\\.)*"|`[^`\n]*`|(?:\#|--)[^\n]*)|(?P<bracket>[()\[\]{}⟨⟩])""",
-    re.VERBOSE,
-)
+_SKIPPED = r"""(?:"(?:[^"\\\n]|\\.)*"|`[^`\n]*`|(?:\#|--)[^\n]*)"""
+_LEXEME = re.compile(rf"{_SKIPPED}|(?P<bracket>[()\[\]{{}}⟨⟩])")
 
 # Terminals in words; those of `_ATOM` together are "a term".
 _WORDS = {
@@ -72,7 +70,7 @@ def explained(error: Fault, text: str) -> Diagnostic:
     token = error.token
     at_end = token.type == "$END"
     position = len(text) if at_end else token.start_pos or 0
-    where = _end_of(text) if at_end else span_at(text, position, len(token))
+    where = end_of(text) if at_end else span_at(text, position, len(token))
     unbalanced = _unbalanced(text, position, where, at_end=at_end, found=str(token))
     if unbalanced is not None:
         return unbalanced
@@ -263,6 +261,16 @@ _HINTS_BY_TERMINAL = (
 # --- places --------------------------------------------------------------------------------------
 
 
-def _end_of(text: str) -> Span:
+def end_of(text: str) -> Span:
     """Return the place behind the last character that is no blank."""
     return span_at(text, len(text.rstrip()), 1)
+
+
+def first_of(words: Iterable[str], text: str) -> tuple[str, Span] | None:
+    """Return the first of `words` in `text`, and where; what texts and comments hold is none."""
+    wanted = "|".join(map(re.escape, words))
+    pattern = re.compile(rf"{_SKIPPED}|(?<![\w'.])(?P<word>{wanted})(?![\w'])")
+    for match in pattern.finditer(text):
+        if match["word"]:
+            return match["word"], span_at(text, match.start(), len(match["word"]))
+    return None

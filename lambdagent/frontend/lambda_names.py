@@ -39,7 +39,7 @@ from lambdagent.ir import surface
 from lambdagent.ir.core import App, Label, Lam, Prim, Term, Var
 from lambdagent.ir.data import Record
 from lambdagent.ir.sites import KINDS
-from lambdagent.ir.spelling import KEYWORDS
+from lambdagent.ir.spelling import KEYWORDS, variable_name
 from lambdagent.source import Source, Span
 
 _MAX_FINDINGS = 20
@@ -331,8 +331,15 @@ class _Names:
         # A name of one letter is near to every other one.
         meant = len(name) > 1 and nearest(name, [*bound, *self.definitions, *self.known])
         if meant:
-            return f"write `{meant}`"
-        return f"bind it, as in `λ{name}. …`, or define it, as in `{name} = …;`"
+            return f"write {_code(variable_name(meant))}"
+        word = variable_name(name)
+        bind, define = _code(f"λ{word}. …"), _code(f"{word} = …;")
+        return f"bind it, as in {bind}, or define it, as in {define}"
+
+
+def _code(text: str) -> str:
+    """Return `text` as people quote code that may have back-quotes in it."""
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def _word_hint(name: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, cast
 
 from lambdagent.errors import Diagnostic, LambdaSyntaxError, finding
 from lambdagent.frontend.expression import ExpressionError, parse_expression
+from lambdagent.frontend.lambda_faults import end_of
 from lambdagent.frontend.lambda_names import LambdaFile
 from lambdagent.frontend.report import nearest
 from lambdagent.ir.abi import is_type
@@ -200,7 +201,7 @@ def lambda_program(file: LambdaFile, name: str = "agent") -> Program:
         LambdaSyntaxError: It has no term, the term is not closed, or a site is not described.
     """
     if file.term is None:
-        raise LambdaSyntaxError(finding("P030"), file.source)
+        raise LambdaSyntaxError(no_term(file, "λx. x"), file.source)
     findings: list[Diagnostic] = []
     if file.free is not None:
         findings.append(finding("P031", file.free))
@@ -222,6 +223,14 @@ def lambda_program(file: LambdaFile, name: str = "agent") -> Program:
         first = Span(0, 0, 0, 0)
         raise LambdaSyntaxError(sorted(findings, key=lambda f: f.where or first), file.source)
     return Program(file.term, sites, name, by_hand=True)
+
+
+def no_term(file: LambdaFile, example: str) -> Diagnostic:
+    """Return the finding that `file` has no term, with an `example` of one."""
+    where = end_of(file.source.text)
+    if file.definitions:
+        return finding("P030", where)
+    return finding("P003", where, expected="a term", hint=f"write one, as in `{example}`")
 
 
 def site_of_row(name: str, row: Record, where: Span | None = None) -> Site:

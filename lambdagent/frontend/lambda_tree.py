@@ -18,6 +18,11 @@ from lambdagent.source import Span
 
 # Python refuses to read longer decimals; in hexadecimal they are read.
 _MAX_DIGITS = 4000
+# What to write instead, by the lexeme that the digits stand in.
+_SHORTER = {
+    "INDEX": "count the binders around it: `^0` is the variable of the innermost one",
+    "FIXPOINT": "write the bound in brackets and in hexadecimal, as in `Y[0xff]`",
+}
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -272,5 +277,6 @@ def unescaped(token: Token, text: str) -> str:
 def whole(token: Token, text: str) -> int:
     """Return the decimal number `text`, a part of `token`."""
     if len(text) > _MAX_DIGITS:
-        raise refuse("P013", token, limit=_MAX_DIGITS)
+        hint = _SHORTER.get(token.type, "write it in hexadecimal, as in `0xff`")
+        raise refuse("P013", token, limit=_MAX_DIGITS, hint=hint)
     return int(text)

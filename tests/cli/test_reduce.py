@@ -115,7 +115,7 @@ def test_a_file_is_reduced_with_its_definitions_and_a_prelude(command: Command):
     assert bare.code == 2
     assert "t.lam:2:4: error[P023]: `twice` is not defined" in bare.err
     assert command("reduce", "t.lam", "--prelude", "no.lam").code == 4
-    assert command("reduce", "prelude.lam").err.startswith("prelude.lam: error[P030]")
+    assert command("reduce", "prelude.lam").err.startswith("prelude.lam:2:23: error[P030]")
 
 
 def test_names_of_the_file_win_over_the_library(command: Command):
@@ -186,3 +186,14 @@ def test_every_command_says_why_standard_input_cannot_be_read(
     err = io.StringIO()
     assert main(argv, Output(io.StringIO(), err)) == 2
     assert err.getvalue().splitlines()[0] == said
+
+
+@pytest.mark.parametrize("suffix", [".json", ".yml", ".yaml"])
+def test_only_the_name_of_a_file_is_taken_for_one(command: Command, suffix: str):
+    for name in (f"agent{suffix}", f"dir/agent-1{suffix}", f"../x{suffix}"):
+        assert "error[U007]" in command("reduce", name).err
+    command.write(f"my agent{suffix}", "")
+    assert "error[U007]" in command("reduce", f"my agent{suffix}").err
+    for term in (f"(λx. x) y{suffix}", f"\\x. x{suffix}", f"I y{suffix}"):
+        done = command("reduce", term)
+        assert (done.code, "U007" in done.err, "<expression>:1:" in done.err) == (2, False, True)

@@ -91,7 +91,7 @@ def test_reading_and_appending_share_their_cell():
 @pytest.mark.parametrize(
     ("text", "code"),
     [
-        ("", "P030"),
+        ("", "P003"),
         ("a = 1;", "P030"),
         ("λx. ^1", "P031"),
         ("llm.x", "P026"),

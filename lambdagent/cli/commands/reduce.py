@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from lambdagent.machine.reduction import STRATEGIES
 from lambdagent.source import Source
 
 _AGENTS = (".yml", ".yaml", ".json")
+# What is read as the name of a file even where there is none: it has nothing that only terms have.
+_PATH = re.compile(r"[^\s()\[\]{}λ\\\"`⟨⟩^]+")
 _MAX_STEPS = 1000
 _ENDLESS = 1
 
@@ -57,9 +60,10 @@ def _source(term: str) -> Source:
     """Return the text that the argument is or names; a file that is there wins."""
     if term == "-":
         return Source("<stdin>", standard_input())
-    if term.endswith(".lam") and (" " not in term or _exists(term)):
+    names_file = _PATH.fullmatch(term) is not None or _exists(term)
+    if term.endswith(".lam") and names_file:
         return compiling.read_source(term)
-    if term.endswith(_AGENTS):
+    if term.endswith(_AGENTS) and names_file:
         raise UsageError(finding("U007", path=term))
     return Source("<expression>", term)
 
