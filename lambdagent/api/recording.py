@@ -27,7 +27,7 @@ from lambdagent.effects.journal import Intent, Recorded, Told, read_journal, rec
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.replay import replay
 from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
-from lambdagent.frontend.lambda_json import program_of
+from lambdagent.frontend.lambda_json import parse_program_json
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
 from lambdagent.ir.data_text import data_text, escaped
 from lambdagent.ir.program import Program, without_credentials
@@ -213,7 +213,7 @@ def _recording(path: Path, data: Data, limit: int) -> Recording:
     if not isinstance(journal, tuple):
         _refuse(path, '"journal" is missing')
     try:
-        linked = link(program_of(data.get("program"), Source(str(path), "")))
+        linked = link(parse_program_json(Source(str(path), data_text(data.get("program")))))
         first = decode_machine(linked, data.get("start"))
         _input_of(first)
         told = told_by(journal)

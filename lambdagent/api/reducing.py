@@ -186,6 +186,31 @@ def _line(step: Step, folding: Folding | None, *, lets: bool) -> Line:
     return Line(step.number, step.rule, *parts, path)
 
 
+def elided(line: Line, width: int) -> Line:
+    """Return `line` with at most `width` characters of text, those around the redex.
+
+    ``…`` stands for what is left out: before, after, or in the middle of a long redex.
+    """
+    before, redex, after = line.before, line.redex, line.after
+    if len(before) + len(redex) + len(after) <= width:
+        return line
+    if not redex:
+        return attrs.evolve(line, before=_beginning(before, width))
+    room = max(width - len(before) - len(after), width // 2)
+    if len(redex) > room:
+        half = (room - 1) // 2
+        redex = f"{redex[: room - 1 - half]}…{redex[len(redex) - half :]}"
+    rest = width - len(redex)
+    left = min(len(before), max(rest - len(after), rest // 2))
+    if len(before) > left:
+        before = f"…{before[len(before) - left + 1 :]}" if left else ""
+    return attrs.evolve(line, before=before, redex=redex, after=_beginning(after, rest - left))
+
+
+def _beginning(text: str, width: int) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…" if width > 0 else ""
+
+
 def _way(step: Step) -> set[int]:
     """Return the nodes around the redex, and itself: they are shown as they are."""
     kept = set()

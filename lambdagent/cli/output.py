@@ -70,6 +70,10 @@ class Output:
         """
         self._answer(_shown(self._out, text))
 
+    def width(self) -> int | None:
+        """Return how many columns the terminal has that answers go to; None if it is none."""
+        return columns() if self._out.isatty() else None
+
     def marked(self, before: str, text: str, after: str) -> None:
         """Write a line in which `text`, if any, is bold on a terminal and in ‹marks› elsewhere.
 

@@ -6,7 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lambdagent.api.reducing import Line, elided
 from lambdagent.cli.main import main
 from lambdagent.cli.output import Output
 from lambdagent.machine.reduction import STRATEGIES
@@ -88,10 +91,10 @@ def test_a_term_that_comes_again_ends_a_reduction(command: Command):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_numbers_may_be_of_any_size(command: Command, strategy: str):
     huge = hex(1 << 20_000)
-    done = command("reduce", f"(λx. succ x) {huge}", "--strategy", strategy, "--fold")
+    done = command("reduce", f"(λx. succ x) {huge}", "--strategy", strategy, "--fold", "--full")
     assert done.code == 0
     assert hex((1 << 20_000) + 1) in done.out
-    done = command("reduce", f"fst {huge}", "--strategy", strategy)
+    done = command("reduce", f"fst {huge}", "--strategy", strategy, "--full")
     assert done.out.splitlines()[-1].startswith("stuck after 0 steps: no rule applies to fst 0x1")
 
 
@@ -197,3 +200,42 @@ def test_only_the_name_of_a_file_is_taken_for_one(command: Command, suffix: str)
     for term in (f"(λx. x) y{suffix}", f"\\x. x{suffix}", f"I y{suffix}"):
         done = command("reduce", term)
         assert (done.code, "U007" in done.err, "<expression>:1:" in done.err) == (2, False, True)
+
+
+LONG = " ".join(["⟨1, 2⟩"] * 400)
+
+
+def test_a_long_line_shows_what_is_around_the_redex(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    term = f"(λx. {LONG}) ((λy. y) ({LONG}))"
+    for columns in ("40", "80", "200", "1"):
+        monkeypatch.setenv("COLUMNS", columns)
+        out = Terminal()
+        assert main(["reduce", term, "--strategy", "normal"], Output(out, out)) in {0, 1}
+        first = out.getvalue().splitlines()[0]
+        assert len(first) <= max(int(columns), 40)
+        assert "‹" in first
+        assert "…" in first
+
+
+def test_a_pipe_gets_a_thousand_characters_and_with_full_all(command: Command):
+    term = f"(λx. x) ({LONG})"
+    short = command("reduce", term).out.splitlines()
+    whole = command("reduce", term, "--full").out.splitlines()
+    assert len(short) == len(whole)
+    assert max(map(len, short)) <= 1_020 < len(whole[0])
+    assert "…" not in whole[0]
+
+
+@given(st.text("ab"), st.text("c"), st.text("de"), st.integers(5, 30))
+def test_a_line_keeps_its_redex_and_what_is_nearest(before, redex, after, width):
+    after = after if redex else ""  # without a redex all of the text is before it
+    line = Line(0, "", before, redex, after, ())
+    short = elided(line, width)
+    shown = short.before + short.redex + short.after
+    assert len(shown) <= max(width, 0)
+    if len(before + redex + after) <= width:
+        assert short == line
+    assert before.endswith(short.before.removeprefix("…")) or not redex
+    assert after.startswith(short.after.removesuffix("…"))
+    assert bool(short.redex) == bool(redex)

@@ -17,6 +17,10 @@ _AGENTS = (".yml", ".yaml", ".json")
 # What is read as the name of a file even where there is none: it has nothing that only terms have.
 _PATH = re.compile(r"[^\s()\[\]{}λ\\\"`⟨⟩^]+")
 _MAX_STEPS = 1000
+# Characters of a term on one line: where no terminal has a width, and in the narrowest one.
+_LONGEST, _LEAST = 1000, 20
+# They stand around a redex where it cannot be bold.
+_MARKS = "‹›"
 _ENDLESS = 1
 
 
@@ -38,6 +42,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         help=f"most steps; default {_MAX_STEPS}",
     )
     add("--fold", action="store_true", help="write known terms as TRUE, church[3], …")
+    add(
+        "--full",
+        action="store_true",
+        help="whole lines; without it a line ends at the width of the terminal, "
+        f"or elsewhere after {_LONGEST:,} characters of the term, and … stands for the rest",
+    )
     add("--prelude", metavar="FILE", help="a .lam file with definitions")
 
 
@@ -48,11 +58,15 @@ def run(arguments: Namespace, out: Output) -> int:
     shown = reducing.lines(
         start, arguments.strategy, max_steps=arguments.max_steps, fold=arguments.fold
     )
+    width = out.width()
     for line in shown:
         if isinstance(line, reducing.End):
             out.answer(line.text)
             return 0 if line.normal else _ENDLESS
-        out.marked(f"{line.number:>4} {line.rule:<5} {line.before}", line.redex, line.after)
+        head = f"{line.number:>4} {line.rule:<5} "
+        room = _LONGEST if width is None else max(width - len(head) - len(_MARKS), _LEAST)
+        told = line if arguments.full else reducing.elided(line, room)
+        out.marked(f"{head}{told.before}", told.redex, told.after)
     return 0
 
 
