@@ -10,7 +10,7 @@ from pathlib import Path
 from lambdagent.api.recording import Recording, load
 from lambdagent.api.reducing import library
 from lambdagent.cli.output import Output, columns, json_text
-from lambdagent.errors import UsageError, finding
+from lambdagent.errors import UsageError, finding, plain
 from lambdagent.machine.brief import BriefReadback
 from lambdagent.trace import listing
 from lambdagent.trace.sight import Sight
@@ -125,6 +125,6 @@ def _print_rows(rows: Iterable[dict[str, object]], arguments: Namespace, out: Ou
 
 def _whole(text: str) -> int:
     if not text.isdecimal():
-        what = f"expected a whole number from 0, got {text!r}"
+        what = f"expected a whole number from 0, got {plain(text)}"
         raise ArgumentTypeError(what)
     return int(text)
