@@ -18,6 +18,7 @@ from typing import NoReturn
 
 import attrs
 
+from lambdagent.api.finite import finite
 from lambdagent.api.history import LIMIT, History
 from lambdagent.api.run_files import find_run, stored_program
 from lambdagent.api.running import trace_of
@@ -27,9 +28,10 @@ from lambdagent.effects.journal import Intent, Recorded, Told, read_journal, rec
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.replay import replay
 from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
-from lambdagent.frontend.lambda_json import parse_program_json
-from lambdagent.ir.data import Data, NotDataError, Record, freeze
-from lambdagent.ir.data_text import data_text, escaped
+from lambdagent.frontend.json_text import NoJsonError, parse_json
+from lambdagent.frontend.lambda_json import program_of
+from lambdagent.ir.data import Data, Record, freeze
+from lambdagent.ir.data_text import NUMBER_KEY, data_text, escaped
 from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.machine.checkpoint import MalformedStateError, decode_machine, encode_machine
@@ -135,17 +137,17 @@ def document(execution: Execution, outcome: Mapping[str, object], redaction: Red
     rows = {
         FORMAT_KEY: str(FORMAT),
         "agent": data_text(linked.program.name),
-        **{key: _json(value) for key, value in outcome.items()},
-        "input": data_text(_input_of(execution.first)),
+        **{key: _json(finite(value)) for key, value in outcome.items()},
+        "input": _exact(_input_of(execution.first)),
         "program": program.rstrip("\n"),
-        "start": data_text(encode_machine(linked, execution.first)),
+        "start": _exact(encode_machine(linked, execution.first)),
         "journal": _lines([_json(record) for record in records_of(_told(execution))]),
     }
     return "{\n" + ",\n".join(f"{data_text(key)}: {text}" for key, text in rows.items()) + "\n}\n"
 
 
 # Several times as fast as `data_text`, which takes what this one does not.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=dict)
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=dict)
 
 
 def _json(value: object) -> str:
@@ -153,9 +155,15 @@ def _json(value: object) -> str:
         return _lines([_json(row) for row in value])
     try:
         text = _ENCODER.encode(value)
-    except ValueError:  # an integer of thousands of digits
-        return data_text(freeze(value, max_depth=_DEEPEST))
+    except ValueError:  # a number that JSON lacks
+        return _exact(freeze(value, max_depth=_DEEPEST))
+    if NUMBER_KEY in text:
+        return _exact(freeze(value, max_depth=_DEEPEST))
     return text if text.isascii() and "\x7f" not in text else escaped(text)
+
+
+def _exact(data: Data) -> str:
+    return data_text(data, strict=True)
 
 
 def _lines(rows: list[str]) -> str:
@@ -190,14 +198,16 @@ def load(path: Path, *, limit: int = LIMIT) -> Recording:
         return Recording(str(directory.path), Record(), linked, first, told, limit)
     try:
         text = read_file(path.resolve()).decode("utf-8", "surrogatepass")
-        data = freeze(json.loads(text), max_depth=_DEEPEST)
+        data = parse_json(text)
     except FileNotFoundError:
         raise NoSuchFileError(finding("S012", path=str(path))) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise CheckpointError(finding("K009", path=str(path), reason=reason)) from error
-    except (ValueError, RecursionError, NotDataError) as error:
-        _refuse(path, f"it is no JSON: {error}")
+    except UnicodeDecodeError as error:
+        _refuse(path, f"it is no UTF-8 text from byte {error.start} on")
+    except NoJsonError as error:
+        _refuse(path, f"at {error.where.line}:{error.where.column} {error}")
     return _recording(path, data, limit)
 
 
@@ -213,7 +223,7 @@ def _recording(path: Path, data: Data, limit: int) -> Recording:
     if not isinstance(journal, tuple):
         _refuse(path, '"journal" is missing')
     try:
-        linked = link(parse_program_json(Source(str(path), data_text(data.get("program")))))
+        linked = link(program_of(data.get("program"), Source(str(path), "")))
         first = decode_machine(linked, data.get("start"))
         _input_of(first)
         told = told_by(journal)

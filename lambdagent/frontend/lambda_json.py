@@ -28,6 +28,15 @@ def parse_program_json(source: Source) -> Program:
         data = parse_json(source.text)
     except NoJsonError as error:
         _refuse(source, str(error), error.where)
+    return program_of(data, source)
+
+
+def program_of(data: Data, source: Source) -> Program:
+    """Return the program that `data`, which stands in `source`, describes.
+
+    Raises:
+        LambdaSyntaxError: It describes none.
+    """
     if not isinstance(data, Record) or typed(data.get(FORMAT_KEY)) != FORMAT:
         _refuse(source, f'"{FORMAT_KEY}": {FORMAT} is missing')
     core, rows, name = data.get("core"), data.get("sites"), data.get("name")

@@ -1,0 +1,51 @@
+"""Recorded runs read back as what they were, whatever they hold."""
+
+import json
+
+import attrs
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from lambdagent.api.recording import document, load
+from lambdagent.api.running import Session, to_json
+from lambdagent.ir.data import Record
+from lambdagent.ir.surface import Lam, Model, Tool
+from lambdagent.machine.values import project
+from tests.laws.terms import data
+
+ENGINES = ("recursive", "cek")
+
+
+def check(agent, value, engine, folder):
+    """Record a run of `agent`, and compare what is read back."""
+    with Session(agent, engine=engine) as session:
+        result = session.run(value)
+        text = document(result.execution, to_json(result), session.redaction)
+    json.loads(text, parse_constant=pytest.fail)
+    path = folder / "run.json"
+    path.write_text(text, encoding="utf-8")
+    found = load(path)
+    timeless = [attrs.evolve(each, started_s=None, elapsed_s=0.0) for each in result.trace]
+    again = [attrs.evolve(each, started_s=None, elapsed_s=0.0) for each in found.records]
+    assert again == timeless
+    assert found.history.last.counters == result.execution.machine.counters
+    for last in (found.execution.machine, found.history.last):
+        assert repr(project(last.root.state.value)) == repr(project(result.final))
+    assert repr(found.input) == repr(project(result.execution.first.root.state.kont[2]))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "answer",
+    ['{"$number": "NaN"}', '{"$$number": 1}', '{"n": 1e400}', "9" * 4_000, '"\\ud800 \\u202e"'],
+)
+def test_answers_that_json_has_no_words_for(answer, engine, tmp_path):
+    model = Model(provider="scripted", script=Record(replies=(answer,)))
+    check(Lam("a", "p", model, output_parser="json"), "x", engine, tmp_path)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data, data)
+def test_whatever_a_tool_is_given_and_returns(tmp_path, given, returned):
+    for engine in ENGINES:
+        check(Tool("t", lambda _: returned), given, engine, tmp_path)
