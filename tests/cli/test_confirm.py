@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from pathlib import Path
 import attrs
 import pytest
 
-from tests.cli.command import PATIENCE_S, Command, environment
+from tests.cli.command import PATIENCE_S, ROOT, Command, environment
 from tests.cli.test_interrupt import PROGRAM
 from tests.cli.test_kept_runs import KEPT, only_run
 
@@ -73,6 +74,27 @@ def suspended(command: Command, file: str = "worker.yml") -> str:
 
 
 # --- without a terminal --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("decision", "answer"),
+    [
+        (("--approve",), "The letter is sent.\n"),
+        (("--deny", "no"), "The letter was not sent.\n"),
+    ],
+)
+def test_the_example_waits_as_its_comment_says(
+    command: Command, decision: tuple[str, ...], answer: str
+):
+    example = ROOT / "examples" / "approval.yml"
+    said = [line.removeprefix("#   lambdagent ") for line in example.read_text().splitlines()]
+    _, begin, go_on = (shlex.split(line) for line in said if line.startswith("run "))
+    assert go_on == ["run", "--resume", "runs", "--approve"]
+    begin[1] = str(example)
+    done = command(*begin)
+    assert (done.code, done.out) == (75, "")
+    done = command(*go_on[:-1], *decision)
+    assert (done.code, done.out) == (0, answer)
 
 
 def test_a_run_suspends_and_says_how_to_go_on(command: Command):
