@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import closing
 from itertools import cycle
 from pathlib import Path
 from random import Random
@@ -23,15 +24,17 @@ from lambdagent.api.run_files import replayed
 from lambdagent.effects.journal import Told, read_journal
 from lambdagent.effects.render import messages_of
 from lambdagent.effects.run_directory import RunDirectory, runs_in
-from lambdagent.errors import CheckpointError
+from lambdagent.errors import CheckpointError, SuspendedError
 from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.exchange import Exchange, Failure, key_text
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import text_of_value
-from tests.chaos.world import AGENTS, CountingServer
+from tests.chaos.agents import AGENTS
+from tests.chaos.world import CountingServer
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE_S = 30.0
+DONE, KILLED, SUSPENDED = 0, -signal.SIGKILL, SuspendedError.exit_code
 
 
 @attrs.define
@@ -45,6 +48,8 @@ class Report:
         lost: Answers that a journal had before a kill and not after, or not the same.
         by_agent: Kills by agent.
         under_way: Kills while the world was asked.
+        waiting: Kills while a person was to decide.
+        decided: Kills after a person had decided and before the run went on.
         keyed: Calls of models that had an idempotency key.
         with_states: Kills of runs that had states on disk, not only a journal.
     """
@@ -59,13 +64,22 @@ class Report:
     problems: list[str] = attrs.field(factory=list)
     by_agent: Counter[str] = attrs.field(factory=Counter)
     under_way: int = 0
+    waiting: int = 0
+    decided: int = 0
     with_states: int = 0
     keyed: int = 0
 
     def __str__(self) -> str:
-        counted = {
+        counts = [f"{name}: {count}" for name, count in self.counts.items()]
+        return "\n".join([*counts, *self.problems])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {
             "kills": self.kills,
             "kills with a call under way": self.under_way,
+            "kills while a person was to decide": self.waiting,
+            "kills between a decision and going on": self.decided,
             "kills with states on disk": self.with_states,
             "runs": self.runs,
             "resumes": self.resumes,
@@ -75,9 +89,6 @@ class Report:
             "divergences": self.divergences,
             "lost results": self.lost,
         }
-        return "\n".join(
-            [*(f"{name}: {count}" for name, count in counted.items()), *self.problems]
-        )
 
 
 @attrs.frozen(eq=False)
@@ -112,9 +123,26 @@ def question_of(exchange: Exchange) -> str | None:
     if exchange.site.kind == "llm":
         messages = messages_of(exchange.site, exchange.argument)
         return "\n".join(message.text for message in messages)
+    about = text_of_value(exchange.argument)
     if exchange.site.kind == "tool":
-        return f"search: {text_of_value(exchange.argument)}"
+        return f"{exchange.site.static['name']}: {about}"
+    if exchange.site.kind == "confirm":
+        return f"confirm {exchange.site.static['tool']}: {about}"
     return None
+
+
+def is_to_person(question: str) -> bool:
+    return question.startswith("confirm ")
+
+
+def asks_a_person(told: Told, key: Key) -> bool:
+    return told.intents[key].site.startswith("confirm:")
+
+
+def is_decided(told: Told, key: Key) -> bool:
+    """Whether a person has decided at `key`, and the thread has not gone on."""
+    following = (*key[:-1], key[-1] + 1)
+    return asks_a_person(told, key) and following not in told.intents
 
 
 class Chaos:
@@ -145,8 +173,14 @@ class Chaos:
 
     # --- processes -------------------------------------------------------------------------------
 
-    def _process(self, agent: str, directory: Path, kill_after_s: float | None) -> tuple[str, int]:
-        """Let a process move a run; return its name and how it ended."""
+    def _process(
+        self, agent: str, directory: Path, kill_after_s: float | None, deadly: int | None = None
+    ) -> tuple[str, int]:
+        """Let a process move a run; return its name and its exit code.
+
+        It is killed after `kill_after_s`, or by itself when a person is to decide for the time
+        that `deadly` says.
+        """
         self._processes += 1
         name = f"process {self._processes}"
         job = {
@@ -155,6 +189,8 @@ class Chaos:
             "outcome": str(directory.with_suffix(".outcome")),
             "process": name,
             "port": self._server.port,
+            "person": kill_after_s is None or self._random.random() < 0.8,
+            "deadly": deadly,
             "asynchronous": self._random.random() < 0.3,
             "fsync": self._random.random() < 0.3,
         }
@@ -184,10 +220,12 @@ class Chaos:
         """The undisturbed run of `agent`."""
         if agent not in self._whole:
             directory = self._folder / f"{agent} undisturbed"
+            if not self._whole:  # the first one waits until the interpreter has begun
+                self._process(agent, self._folder / "first", None)
             began = time.monotonic()
             _, status = self._process(agent, directory, None)
             seconds = time.monotonic() - began
-            assert status == 0, directory.with_suffix(".error").read_text()
+            assert status == DONE, directory.with_suffix(".error").read_text()
             (run,) = runs_in(directory)
             _, history = replayed(run)
             asked = {key: question_of(each) for key, each in history.exchanges.items()}
@@ -200,20 +238,33 @@ class Chaos:
         return self._whole[agent]
 
     def until(self, kills: int) -> Report:
-        """Run agents, one after the other, until `kills` processes were killed."""
+        """Run agents, one after the other, until `kills` processes were killed, some of each."""
+        report = self.report
         for number, agent in enumerate(cycle(AGENTS)):
-            if self.report.kills >= kills:
-                break
+            if report.kills >= kills:
+                if len(report.by_agent) == len(AGENTS):
+                    break
+                if agent in report.by_agent:
+                    continue
             self._run(agent, self._folder / f"{agent} {number}")
+        return report
+
+    def at_decisions(self, agent: str) -> Report:
+        """Kill a process at each moment at which a person is to decide something."""
+        for number in range(sum(map(is_to_person, self.whole(agent).questions.values()))):
+            self._run(agent, self._folder / f"{agent} {number}", number)
         return self.report
 
-    def _run(self, agent: str, directory: Path) -> None:
+    def _run(self, agent: str, directory: Path, deadly: int | None = None) -> None:
+        """Let processes move a run to its end, killed at random or once at `deadly`."""
         whole, report = self.whole(agent), self.report
         report.runs += 1
-        status, after = signal.SIGKILL, None
-        while status == signal.SIGKILL:
+        status, after, tries = KILLED, None, 0
+        while status in {KILLED, SUSPENDED}:
             before = after
-            name, status = self._process(agent, directory, self._moment(whole.seconds))
+            moment = self._moment(whole, before, tries) if deadly is None else None
+            name, status = self._process(agent, directory, moment, None if tries else deadly)
+            tries += 1
             try:
                 after = _told(directory)
             except CheckpointError as error:
@@ -222,12 +273,9 @@ class Chaos:
             self._check(agent, whole, name, before, after)
             self._check_keys(directory, name, before)
             report.resumes += before is not None
-            if status == signal.SIGKILL:
-                report.kills += 1
-                report.by_agent[agent] += 1
-                report.under_way += bool(after is not None and after.open)
-                report.with_states += any(directory.glob("*/states"))
-        if status != 0:
+            if status == KILLED:
+                self._count_kill(agent, directory, after)
+        if status != DONE:
             error = directory.with_suffix(".error").read_text()
             self._diverge(f"{directory.name}, {name}: {error}")
             return
@@ -241,15 +289,30 @@ class Chaos:
                 self._diverge(f"{directory.name}: another {what}: {found} ≠ {wanted}")
         run.remove()
 
+    def _count_kill(self, agent: str, directory: Path, after: Told | None) -> None:
+        report = self.report
+        report.kills += 1
+        report.by_agent[agent] += 1
+        report.with_states += any(directory.glob("*/states"))
+        if after is not None:
+            report.under_way += bool(after.open)
+            report.waiting += any(asks_a_person(after, key) for key in after.open)
+            report.decided += any(is_decided(after, key) for key in after.answers)
+
     def _diverge(self, how: str) -> None:
         self.report.divergences += 1
         self.report.problems.append(how)
 
-    def _moment(self, seconds: float) -> float:
-        """When to kill: at any time of a run, and often soon after it was begun or resumed."""
+    def _moment(self, whole: Whole, before: Told | None, tries: int) -> float:
+        """When to kill: at any time of what is left, and often soon after it was begun.
+
+        Later at later tries, so that each run comes to its end on a host of any speed.
+        """
         if self._random.random() < 0.2:
             return self._random.expovariate(1 / 0.004)
-        return self._random.uniform(0.0, 1.1 * seconds)
+        answered = 0 if before is None else len(before.answers)
+        left = max(0.4, 1.1 - answered / len(whole.log)) + tries / 20
+        return self._random.uniform(0.0, left * whole.seconds)
 
     def _check(
         self, agent: str, whole: Whole, name: str, before: Told | None, after: Told | None
@@ -287,19 +350,10 @@ def _told(directory: Path) -> Told | None:
     return read_journal(runs[0].journal) if runs else None
 
 
-def run_chaos(kills: int, seed: int, folder: Path) -> Report:
-    """Kill `kills` processes; return what that did."""
-    chaos = Chaos(seed, folder)
-    try:
-        return chaos.until(kills)
-    finally:
-        chaos.close()
-
-
 def main() -> int:
     kills, seed = (int(each) for each in [*sys.argv[1:], "300", "1"][:2])
-    with tempfile.TemporaryDirectory() as folder:
-        report = run_chaos(kills, seed, Path(folder))
+    with tempfile.TemporaryDirectory() as folder, closing(Chaos(seed, Path(folder))) as chaos:
+        report = chaos.until(kills)
     print(report)  # noqa: T201 - a command of its own
     return int(bool(report.problems))
 

@@ -6,23 +6,31 @@ another process before a second line was read.
 """
 
 import asyncio
+import gc
+import itertools
 import json
 import os
+import signal
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lambdagent import Confirmation
 from lambdagent.api.kept import Run, ask_again
 from lambdagent.effects import keeper
 from lambdagent.effects.run_directory import runs_in
+from lambdagent.errors import SuspendedError
 from lambdagent.ir.data import thaw
 from lambdagent.machine.values import project
-from tests.chaos.world import Client, program
+from tests.chaos.agents import AGENTS
+from tests.chaos.world import Client
 
 # Short runs are to have states in the middle, too.
 keeper._SHORTEST = 20
 AUTOSAVE = 5
+Decide = Callable[[Confirmation], bool | str]
 
 
 def clock() -> float:
@@ -34,20 +42,33 @@ def run_of(job: dict[str, Any], client: Client) -> Run:
     directory = Path(job["directory"])
     found = runs_in(directory) if directory.exists() else []
     options: dict[str, Any] = {"fsync": job["fsync"], "clock": clock}
+    agent = AGENTS[job["agent"]]
     if not found:
-        agent = program(job["agent"], client)
-        return Run.begin(agent, "the input", directory, autosave=AUTOSAVE, **options)
-    uses_search = '"tool:search"' in (found[0].path / "program.json").read_text()
-    tools = {"search": client.search} if uses_search else None
-    return Run.load(found[0].path, tools=tools, providers={"openai": client}, **options)
+        program = agent.program(client)
+        return Run.begin(program, agent.input, directory, autosave=AUTOSAVE, **options)
+    return Run.load(found[0].path, **agent.overrides(client), **options)
+
+
+def deciding(deadly: int | None, decide: Decide) -> Decide:
+    """`decide`, and an end of the process in place of decision number `deadly`."""
+    numbers = itertools.count()
+
+    def decided(call: Confirmation) -> bool | str:
+        if next(numbers) == deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return decide(call)
+
+    return decided
 
 
 def work(job: dict[str, Any]) -> None:
-    with run_of(job, Client(job["port"], job["process"])) as run:
+    client = Client(job["port"], job["process"])
+    decide = deciding(job["deadly"], client.decide) if job["person"] else None
+    with run_of(job, client) as run:
         if job["asynchronous"]:
-            result = asyncio.run(run.aresume(doubt=ask_again))
+            result = asyncio.run(run.aresume(doubt=ask_again, confirm=decide))
         else:
-            result = run.resume(doubt=ask_again)
+            result = run.resume(doubt=ask_again, confirm=decide)
         outcome = {
             "value": result.value,
             "store": {name: thaw(project(value)) for name, value in sorted(result.store.items())},
@@ -61,12 +82,15 @@ def work(job: dict[str, Any]) -> None:
 
 
 def main() -> None:
+    gc.freeze()  # a fork copies no page only because its garbage is looked for
     while line := sys.stdin.readline():
         job = json.loads(line)
         number = os.fork()
         if number == 0:
             try:
                 work(job)
+            except SuspendedError:
+                os._exit(SuspendedError.exit_code)
             except BaseException:  # noqa: BLE001 - a process says why it ends
                 Path(job["outcome"]).with_suffix(".error").write_text(traceback.format_exc())
                 os._exit(1)
@@ -75,7 +99,8 @@ def main() -> None:
         os.waitid(os.P_PID, number, os.WEXITED | os.WNOWAIT)
         print("ended", flush=True)  # noqa: T201
         sys.stdin.readline()
-        print(os.waitpid(number, 0)[1], flush=True)  # noqa: T201
+        _, status = os.waitpid(number, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The world of the chaos test: agents, the server that answers them, and who asks it.
+"""The world of the chaos test: a server that answers models, tools and people, and who asks it.
 
 What the server answers depends on the question alone, so that every run of an agent is the same.
 It writes down who asked what.
@@ -11,18 +11,14 @@ import json
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Hashable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from random import Random
-from typing import Any
 
-from lambdagent import build_agent
-from lambdagent.api.compiling import compile_term
+from lambdagent import Confirmation, Scripted
 from lambdagent.effects.protocol import ModelCall, Reply
-from lambdagent.ir.program import Program
-from lambdagent.ir.surface import Tool
 
-MODEL = {"provider": "openai", "name": "m"}
-GENERATED = 12
+# A person takes longer than models and tools do.
+_PERSON_S = 0.008
 
 # --- answers -------------------------------------------------------------------------------------
 
@@ -34,12 +30,16 @@ def number_of(question: str) -> int:
 def answer(question: str) -> str:
     """What the world says to `question`; the system prompt says what kind of model is asked."""
     number = number_of(question)
-    if question.startswith("search: "):
+    if question.startswith("confirm "):
+        return "" if number % 3 else f"not now {number % 1000}"
+    if question.startswith("calc: "):
+        return "42"
+    if question.startswith(("search: ", "send: ")):
         return f"found {number % 1000}"
     if "[react]" in question:
-        found = question.count("found ")
-        if found < 3:
-            return json.dumps({"tool": "search", "args": f"q{found} {number % 1000}"})
+        turns = question.count("found ") + question.count("not now ")
+        if turns < 3:
+            return json.dumps({"tool": "search", "args": f"q{turns} {number % 1000}"})
         return json.dumps({"tool": "terminate", "args": f"done {number % 1000}"})
     if "[guarded]" in question:
         # Right at the third time: the conversation tells how often it was wrong.
@@ -94,7 +94,8 @@ class CountingServer:
             if body["key"] is not None:
                 self.keys.setdefault(body["process"], []).append(body["key"])
         # The world takes its time, so that a kill finds requests under way.
-        time.sleep(number_of(question) % 4 / 1000)
+        is_person = question.startswith("confirm ")
+        time.sleep(_PERSON_S if is_person else number_of(question) % 4 / 1000)
         raw = json.dumps(answer(question)).encode()
         handler.send_response(200)
         handler.send_header("content-length", str(len(raw)))
@@ -116,7 +117,7 @@ class CountingServer:
 
 
 class Client:
-    """Asks the server: a provider of models, and a tool."""
+    """Asks the server: a provider of models, tools, and a person."""
 
     def __init__(self, port: int, process: str) -> None:
         self._port = port
@@ -141,112 +142,37 @@ class Client:
     def close(self) -> None:
         pass
 
-    def search(self, q: str) -> str:
-        """Search for it."""
-        return self._ask(f"search: {q}")
+    def tool(self, name: str) -> Callable[[str], str]:
+        def use(q: str) -> str:
+            """Do what it is for."""
+            return self._ask(f"{name}: {q}")
+
+        return use
+
+    def decide(self, call: Confirmation) -> bool | str:
+        return self._ask(f"confirm {call.tool}: {call.argument}") or True
 
 
-# --- agents --------------------------------------------------------------------------------------
+class Played:
+    """Says what the script of the model does, and lets the server know who asks."""
 
-Config = dict[str, Any]
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._scripts: dict[Hashable, Scripted] = {}
 
+    def _script(self, call: ModelCall) -> Scripted:
+        return self._scripts.setdefault(call.model.script, Scripted(call.model.script))
 
-def simple(name: str, prompt: str = "Speak.", **more: Any) -> Config:
-    return {"type": "simple", "name": name, "systemPrompt": f"{prompt} {name}.", **more}
+    def chat(self, call: ModelCall) -> Reply:
+        self._client.chat(call)
+        return self._script(call).chat(call)
 
+    async def achat(self, call: ModelCall) -> Reply:
+        await self._client.achat(call)
+        return self._script(call).chat(call)
 
-def react(name: str) -> Config:
-    return {
-        "type": "react",
-        "name": name,
-        "systemPrompt": f"[react] {name}.",
-        "react": {"maxSteps": 5},
-        "mcp": {"localTools": ["search", "terminate"]},
-    }
+    def recall(self, call: ModelCall) -> None:
+        self._script(call).recall(call)
 
-
-def guarded(name: str, *, fallback: bool = False) -> Config:
-    validator = "'never' in x" if fallback else "'right' in x"
-    guard = {"validator": validator, "retry": 2, "fallback": "last"}
-    return simple(name, "[guarded]", guard=guard)
-
-
-def chain(name: str, *steps: Config) -> Config:
-    return {
-        "type": "chain",
-        "name": name,
-        "systemPrompt": "Go on.",
-        "chain": {"steps": list(steps)},
-    }
-
-
-def parallel(name: str, *branches: Config) -> Config:
-    return {
-        "type": "parallel",
-        "name": name,
-        "systemPrompt": "All.",
-        "parallel": {"agents": list(branches), "merge": "custom", "mergePrompt": f"Merge {name}."},
-    }
-
-
-def router(name: str, left: Config, right: Config) -> Config:
-    return {
-        "type": "router",
-        "name": name,
-        "systemPrompt": "Choose.",
-        "router": {
-            "classifier": {"prompt": f"[route] {name}", "categories": ["a", "b"]},
-            "routes": {"a": left, "b": right},
-        },
-    }
-
-
-def generated(seed: int) -> Config:
-    """A random agent; no two parts of it have one name."""
-    random, names = Random(seed), iter(range(1_000))
-
-    def make(depth: int) -> Config:
-        name = f"n{next(names)}"
-        forms = ["simple", "react", "guarded", "memory"]
-        forms += ["chain", "parallel", "router"] * 2 if depth else []
-        match random.choice(forms):
-            case "react":
-                return react(name)
-            case "guarded":
-                return guarded(name, fallback=random.random() < 0.3)
-            case "memory":
-                return simple(name, memory={"enabled": True, "strategy": "local", "ttl": 60})
-            case "chain":
-                return chain(name, *(make(depth - 1) for _ in range(random.randint(1, 3))))
-            case "parallel":
-                return parallel(name, *(make(depth - 1) for _ in range(random.randint(2, 3))))
-            case "router":
-                return router(name, make(depth - 1), make(depth - 1))
-        return simple(name)
-
-    return chain(f"seed{seed}", make(2), make(2))
-
-
-AGENTS: dict[str, Config] = {
-    "react": react("worker"),
-    "council": parallel("council", *(simple(f"b{i}") for i in range(4))),
-    "guarded": chain("edit", guarded("first"), guarded("second", fallback=True), simple("third")),
-    "nested": chain(
-        "outer",
-        simple("opening"),
-        parallel("middle", chain("inner", simple("x"), guarded("y")), react("z"), simple("w")),
-        router("choice", simple("left"), react("right")),
-    ),
-    **{f"generated {seed}": generated(seed) for seed in range(GENERATED)},
-}
-
-
-def program(name: str, client: Client) -> Program:
-    """The agent `name`, its models and its tool answered through `client`."""
-    config = {**AGENTS[name], "model": MODEL}
-    overrides: dict[str, Any] = {"providers": {"openai": client}}
-    if '"search"' in json.dumps(config):
-        overrides["tools"] = {
-            "search": Tool("search", client.search, description="Search for it.")
-        }
-    return compile_term(build_agent(config, **overrides), name)
+    def close(self) -> None:
+        pass
