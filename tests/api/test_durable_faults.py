@@ -1,28 +1,30 @@
 """What broke in other durable runtimes cannot occur here: one test for each kind.
 
-The rest: growth of deltas, crashes, order of calls (`laws/test_durable`, `chaos`), what is
-in doubt (`test_kept`), formats (`test_kept_before`).
+`test_durable_table` says which test is about which fault.
 """
 
 import os
 import threading
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from lambdagent import build_agent
+from lambdagent import Result, Session, build_agent, from_config
 from lambdagent.api import kept
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.kept import Run, ask_again
 from lambdagent.api.run_files import remove_finished
 from lambdagent.effects.journal import read_journal
 from lambdagent.effects.run_directory import runs_in
-from lambdagent.errors import CheckpointError
+from lambdagent.errors import CheckpointError, LambdagentError, SemanticError
 from tests.api.kept_world import (
     MODEL,
     KilledError,
     World,
     agent,
+    clock,
     council,
     load,
     plain,
@@ -30,6 +32,7 @@ from tests.api.kept_world import (
     react_config,
     searching,
 )
+from tests.conformance import test_conformance as conformance
 
 
 def files(path: Path) -> dict[str, bytes]:
@@ -255,6 +258,75 @@ def test_the_order_in_which_branches_end_is_no_part_of_a_run(tmp_path):
         )
     assert values[0] == values[1]
     assert logs[0] == logs[1]
+
+
+def test_another_process_offers_the_model_the_same_tools(tmp_path):
+    whole = World(searching(3))
+    with Run.begin(react(whole), "in", tmp_path / "whole", fsync=False) as run:
+        run.resume()
+    assert all("Search for it." in asked for asked in whole.asked[::2])
+    for number in (2, 4):
+        world = World(searching(3), die_at=number, carried_out=False)
+        run = Run.begin(react(world), "in", tmp_path / str(number), fsync=False)
+        with run, pytest.raises(KilledError):
+            run.resume()
+        again = World(searching(3))
+        with load(run.path, again) as run:
+            run.resume()
+        assert world.asked + again.asked == whole.asked
+
+
+def test_a_process_with_other_tools_is_told_which(tmp_path):
+    world = World(searching(3), die_at=2, carried_out=False)
+    run = Run.begin(react(world), "in", tmp_path, fsync=False)
+    with run, pytest.raises(KilledError):
+        run.resume()
+
+    def search(q: str) -> str:
+        """Search for something else."""
+        return f"found {q}"
+
+    again = World(searching(3))
+    with pytest.raises(CheckpointError, match=r"K005.*`tool:search` has another static"):
+        Run.load(run.path, tools={"search": search}, **again.bound)
+    more = {"search": again.search, "more": lambda text: text}
+    with pytest.raises(SemanticError, match=r"S203.*tool more"):
+        Run.load(run.path, tools=more, **again.bound)
+    assert again.count == 0
+
+
+# --- every agent ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", conformance.FOLDERS)
+def test_whatever_runs_can_be_kept_as_it_is(tmp_path, name):
+    """Kept and cut off before any of its calls, it comes to the same as it does in memory."""
+    folder = conformance.ROOT / name
+    own = {"tools": conformance.tools(folder), "memory_store": conformance.MEMORIES.get(name)}
+    program = compile_term(from_config(folder / "agent.yml", **own))
+    text = (folder / "input.txt").read_text(encoding="utf-8")
+
+    def end(run: Callable[..., Result], decided: int = 0) -> tuple[object, object]:
+        """What a run comes to, and its trace, where a person has `decided` some calls before."""
+        decide = conformance.decisions(folder)
+        for _ in range(decided):
+            decide(None)
+        try:
+            result = run(confirm=decide)
+        except LambdagentError as error:
+            return (type(error), plain(error.trace))
+        return (result.value, result.store, result.counters, plain(result.trace))
+
+    with Session(program, engine="cek", clock=clock) as session:
+        whole = end(partial(session.run, text))
+    with Run.begin(program, text, tmp_path, fsync=False, autosave=1, clock=clock) as run:
+        assert end(run.resume) == whole
+        told = run.told()
+        for key in sorted(told.intents):
+            before = [told.intents[each] for each in told.answers if each < key]
+            with run.fork(key) as cut:
+                decided = sum(intent.site.startswith("confirm:") for intent in before)
+                assert end(cut.resume, decided) == whole
 
 
 # --- time travel ---------------------------------------------------------------------------------
