@@ -1,7 +1,9 @@
 """A hash of what a site is asked: by it a replay knows that the program still asks the same.
 
 A value is written in prefix order, each leaf with its type and length, each list cell as a hash of
-what it holds, so that lists that share their ends share the work.
+what it holds, so that lists that share their ends share the work. A pair or a tagged value of more
+than `_LONGEST` parts is written as a hash too, so that a pair of one thing twice, paired with
+itself again and again, takes time for what is distinct in it. What is shared does not show.
 
 Source: semantics.md §5.
 """
@@ -16,16 +18,18 @@ import attrs
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Data
 from lambdagent.ir.data_text import data_text
-from lambdagent.machine.state import CONS, PAIR, TAGGED, Value
+from lambdagent.machine.state import CONS, NIL, PAIR, TAGGED, Value
 from lambdagent.machine.values import leaf_data
 
 _SIZE_BYTES = 8
+# Changing it changes the digests of values with more parts.
+_LONGEST = 1_000
 
 
 class _End(NamedTuple):
-    """The place where a list cell has been written, from `start` on."""
+    """The place where a compound value has been written, from `start` on."""
 
-    cell: Value
+    value: Value
     start: int
 
 
@@ -36,7 +40,7 @@ class RequestDigest:
     A function is hashed as such, whichever it is: it has no form outside of the machine.
     """
 
-    # By identity; the cells are held, or another could get the same one.
+    # By identity; the values are held, or another could get the same one.
     _known: dict[int, tuple[Value, bytes]] = attrs.field(factory=dict)
 
     def of(self, site: str, argument: Value) -> int:
@@ -45,31 +49,41 @@ class RequestDigest:
 
     def _written(self, root: Value) -> bytes:
         out: list[bytes] = []
+        inline: dict[int, list[bytes]] = {}
         stack: list[Any] = [root]
         while stack:
             value = stack.pop()
             kind = type(value)
             if kind is _End:
-                cell, start = value
-                token = b"h" + _hash(b"".join(out[start:]))
-                out[start:] = [token]
-                self._known[id(cell)] = (cell, token)
+                self._close(value, out, inline)
             elif kind is not tuple or value[0] > TAGGED:
                 out.append(_leaf(value))
-            elif value[0] == PAIR:
-                out.append(b"p")
-                stack += (value[2], value[1])
-            elif value[0] == TAGGED:
-                out.append(b"t" + _leaf(repr(value[1:3])))
-                stack.append(value[3])
-            elif value[0] != CONS:
+            elif value[0] == NIL:
                 out.append(b"n")
             elif id(value) in self._known:
                 out.append(self._known[id(value)][1])
+            elif id(value) in inline:
+                out += inline[id(value)]
             else:
-                stack += (_End(value, len(out)), value[2], value[1])
-                out.append(b"c")
+                stack.append(_End(value, len(out)))
+                if value[0] == TAGGED:
+                    out.append(b"t" + _leaf(repr(value[1:3])))
+                    stack.append(value[3])
+                else:
+                    out.append(b"p" if value[0] == PAIR else b"c")
+                    stack += (value[2], value[1])
         return b"".join(out)
+
+    def _close(self, end: _End, out: list[bytes], inline: dict[int, list[bytes]]) -> None:
+        """Put a hash in the place of what was written, where that is to be; remember either."""
+        value, start = end
+        parts = out[start:]
+        if value[0] == CONS or len(parts) > _LONGEST:
+            token = b"h" + _hash(b"".join(parts))
+            out[start:] = [token]
+            self._known[id(value)] = (value, token)
+        else:
+            inline[id(value)] = parts
 
 
 def _leaf(value: Value) -> bytes:
