@@ -21,7 +21,7 @@ Source: semantics.md §5.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import attrs
 
@@ -129,6 +129,11 @@ def _state_row(table: _Encoder, state: ThreadState) -> Data:
     return ("fail", state.error)
 
 
+# Rows with data in them: 1, 1.0 and True would be one key of a dict.
+_WITH_DATA = {"c"} | {tag for tag, shape in SHAPES.items() if "data" in shape}
+_ENVIRONMENT = ("value", "env")
+
+
 @attrs.frozen(eq=False)
 class _Encoder:
     """Rows that grow as values are added; equal values get the same number.
@@ -137,87 +142,76 @@ class _Encoder:
     """
 
     rows: list[Data] = attrs.field(factory=list)
-    _numbers: dict[tuple[int, str], int] = attrs.field(factory=dict)
+    _numbers: dict[int, int] = attrs.field(factory=dict)
     _of_row: dict[object, int] = attrs.field(factory=dict)
     _kept: list[object] = attrs.field(factory=list)
 
     def add(self, root: Any, sort: str) -> int:
         """Return the number of `root`, which is a value, an environment or a continuation."""
-        stack = [(root, sort, False)]
-        number = _EMPTY
+        stack = [(root, sort)]
         while stack:
-            item, kind, ready = stack.pop()
-            known = self._known(item, kind)
-            if known is not None:
-                number = known
-                continue
-            needed = _parts(item, kind)
-            if ready or not needed:
-                number = self._enter(item, kind)
-            else:
-                stack.append((item, kind, True))
-                stack.extend((part, part_kind, False) for part, part_kind in reversed(needed))
+            item, sort = stack[-1]
+            if self._find(item, sort) is None:
+                missing: list[tuple[Any, str]] = []
+                row = self._row(item, sort, missing)
+                if missing:
+                    stack += reversed(missing)
+                    continue
+                self._numbers[id(item)] = self._enter(row)
+                self._kept.append(item)
+            stack.pop()
+        return self._number(root, sort)
+
+    def _find(self, item: Any, sort: str) -> int | None:
+        """Return the number of `item`, None where its parts have to be added first."""
+        if type(item) is tuple:
+            return self._numbers.get(id(item)) if item or sort == "value" else _EMPTY
+        if type(item) is not str:
+            return self._enter(("u",) if item is UNIT else ("c", item))
+        number = self._of_row.get(item)
+        if number is None:
+            number = self._of_row[item] = len(self.rows)
+            self.rows.append(("c", item))
         return number
 
-    def _known(self, item: Any, kind: str) -> int | None:
-        if item == () and kind != "value":
-            return _EMPTY
-        if type(item) is tuple:
-            return self._numbers.get((id(item), kind))
-        return self._of_row.get(typed(_constant(item)))
+    def _number(self, item: Any, sort: str) -> int:
+        number = self._find(item, sort)
+        if number is None:
+            raise AssertionError(item)
+        return number
 
-    def _enter(self, item: Any, kind: str) -> int:
-        row = self._row(item, kind) if type(item) is tuple else _constant(item)
-        key = typed(row)
+    def _enter(self, row: tuple[Any, ...]) -> int:
+        """Return the number of `row`, which is entered if it is new."""
+        key = typed(row) if row[0] in _WITH_DATA else row
         number = self._of_row.get(key)
         if number is None:
             number = self._of_row[key] = len(self.rows)
             self.rows.append(row)
-        if type(item) is tuple:
-            self._numbers[id(item), kind] = number
-            self._kept.append(item)
         return number
 
-    def _row(self, item: Any, kind: str) -> Data:
-        if kind == "env":
-            return ("e", self._number(item[0], "value"), self._number(item[1], "env"))
-        fields = zip(item[1:], SHAPES[item[0]], strict=True)
-        return (item[0], *(self._field(value, sort) for value, sort in fields))
+    def _row(self, item: Any, sort: str, missing: list[tuple[Any, str]]) -> tuple[Any, ...]:
+        """Return the row of a compound value, or add those of its parts that are `missing`."""
+        if sort == "env":
+            return ("e", *self._fields(item, _ENVIRONMENT, missing))
+        return (item[0], *self._fields(item[1:], SHAPES[item[0]], missing))
 
-    def _field(self, value: Any, sort: str) -> Data:
-        if sort == "data":
-            data: Data = value
-            return data
-        if sort == "code":
-            number: int = value[1]
-            return number
-        if sort == "args":
-            return tuple(self._number(arg, "value") for arg in value)
-        return self._number(value, sort)
-
-    def _number(self, item: Any, kind: str) -> int:
-        known = self._known(item, kind)
-        if known is None:
-            raise AssertionError(item)
-        return known
-
-
-def _constant(item: object) -> Data:
-    return ("u",) if item is UNIT else ("c", cast(Data, item))
-
-
-def _parts(item: Any, kind: str) -> list[tuple[Any, str]]:
-    if type(item) is not tuple:
-        return []
-    if kind == "env":
-        return [(item[0], "value"), (item[1], "env")]
-    parts: list[tuple[Any, str]] = []
-    for value, sort in zip(item[1:], SHAPES[item[0]], strict=True):
-        if sort == "args":
-            parts += [(arg, "value") for arg in value]
-        elif sort in {"value", "env", "kont"}:
-            parts.append((value, sort))
-    return parts
+    def _fields(
+        self, parts: tuple[Any, ...], sorts: tuple[str, ...], missing: list[tuple[Any, str]]
+    ) -> list[Any]:
+        fields: list[Any] = []
+        for part, sort in zip(parts, sorts, strict=True):
+            if sort == "data":
+                fields.append(part)
+            elif sort == "code":
+                fields.append(part[1])
+            elif sort == "args":
+                fields.append(tuple(self._fields(part, ("value",) * len(part), missing)))
+            else:
+                number = self._find(part, sort)
+                fields.append(number)
+                if number is None:
+                    missing.append((part, sort))
+        return fields
 
 
 def decode_machine(linked: Linked, data: Data) -> Machine:

@@ -11,7 +11,7 @@ Source: semantics.md §5.
 from __future__ import annotations
 
 import hashlib
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
 
@@ -26,11 +26,8 @@ _SIZE_BYTES = 8
 _LONGEST = 1_000
 
 
-class _End(NamedTuple):
-    """The place where a compound value has been written, from `start` on."""
-
-    value: Value
-    start: int
+# On the stack of what is to be written: (_WRITTEN, compound value, where it starts).
+_WRITTEN = -1
 
 
 @attrs.frozen(eq=False)
@@ -47,36 +44,46 @@ class RequestDigest:
         """Return the digest of asking `site` about `argument`, a number of 64 bits."""
         return int.from_bytes(_hash(_leaf(site) + self._written(argument)))
 
-    def _written(self, root: Value) -> bytes:
+    def _written(self, root: Value, *, careful: bool = False) -> bytes:
+        """Return `root` as bytes.
+
+        Args:
+            root: Any value.
+            careful: Look at each pair whether it is long, or was written before. That takes half
+                as long again, so it is done only where there are enough parts for a long one.
+        """
         out: list[bytes] = []
         inline: dict[int, list[bytes]] = {}
         stack: list[Any] = [root]
         while stack:
+            if len(out) > _LONGEST and not careful:
+                return self._written(root, careful=True)
             value = stack.pop()
-            kind = type(value)
-            if kind is _End:
-                self._close(value, out, inline)
-            elif kind is not tuple or value[0] > TAGGED:
+            if type(value) is not tuple or (tag := value[0]) > TAGGED or tag == NIL:
                 out.append(_leaf(value))
-            elif value[0] == NIL:
-                out.append(b"n")
+            elif tag == _WRITTEN:
+                self._close(value[1], value[2], out, inline)
             elif id(value) in self._known:
                 out.append(self._known[id(value)][1])
             elif id(value) in inline:
                 out += inline[id(value)]
             else:
-                stack.append(_End(value, len(out)))
-                if value[0] == TAGGED:
+                if careful or tag == CONS:
+                    stack.append((_WRITTEN, value, len(out)))
+                if tag == TAGGED:
                     out.append(b"t" + _leaf(repr(value[1:3])))
                     stack.append(value[3])
                 else:
-                    out.append(b"p" if value[0] == PAIR else b"c")
+                    out.append(b"p" if tag == PAIR else b"c")
                     stack += (value[2], value[1])
+        if len(out) > _LONGEST and not careful:
+            return self._written(root, careful=True)
         return b"".join(out)
 
-    def _close(self, end: _End, out: list[bytes], inline: dict[int, list[bytes]]) -> None:
+    def _close(
+        self, value: Value, start: int, out: list[bytes], inline: dict[int, list[bytes]]
+    ) -> None:
         """Put a hash in the place of what was written, where that is to be; remember either."""
-        value, start = end
         parts = out[start:]
         if value[0] == CONS or len(parts) > _LONGEST:
             token = b"h" + _hash(b"".join(parts))
@@ -87,11 +94,17 @@ class RequestDigest:
 
 
 def _leaf(value: Value) -> bytes:
+    if type(value) is str:
+        return _text(b"s", value)
     if value is UNIT:
         return b"u"
-    data = value if type(value) is str else leaf_data(value)
-    kind = b"s" if type(value) is str else b"d"
-    text = data if isinstance(data, str) else _digested(data)
+    if type(value) is tuple and value[0] == NIL:
+        return b"n"
+    data = leaf_data(value)
+    return _text(b"d", data if isinstance(data, str) else _digested(data))
+
+
+def _text(kind: bytes, text: str) -> bytes:
     raw = text.encode("utf-8", "surrogatepass")
     return b"%b%d:%b" % (kind, len(raw), raw)
 

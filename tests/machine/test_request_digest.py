@@ -66,6 +66,19 @@ def test_what_is_shared_does_not_show(depth):
     assert of(grown(depth)) == of(doubled(depth))
 
 
+@pytest.mark.parametrize("depth", [332, 333, 334, 499, 500, 501])
+def test_what_was_asked_before_does_not_show(depth):
+    """Pairs just below and above the length from which they are hashes, first alone in a list."""
+    left: Any = "end"
+    for number in range(depth):
+        left = (PAIR, left, number)
+    rest = listed(left, nested(depth), "x")
+    whole = (CONS, nested(3_000), rest)
+    asked_before = RequestDigest()
+    asked_before.of("llm:a", rest)
+    assert asked_before.of("llm:a", whole) == of(whole)
+
+
 values = st.recursive(
     st.text(max_size=3) | st.integers(0, 3) | st.none(),
     lambda inner: (
