@@ -232,7 +232,7 @@ class Run:
             SuspendedError: Nobody decided about a call; resume the run when somebody has.
             CheckpointError: Somebody else goes on with it, or its files are damaged.
         """
-        with self._going(watch, doubt) as (execution, history):
+        with self._going(watch, doubt) as (execution, history, _):
             return self._session.drive(execution, timeout_s, history, confirm)
 
     async def aresume(
@@ -244,7 +244,7 @@ class Run:
         confirm: Confirm | None = None,
     ) -> Result:
         """Go on to the end on the running event loop; see `resume`."""
-        with self._going(watch, doubt) as (execution, history):
+        with self._going(watch, doubt) as (execution, history, _):
             return await self._session.adrive(execution, timeout_s, history, confirm)
 
     def save(self) -> None:
@@ -255,8 +255,9 @@ class Run:
         if self._keeper is not None:
             self._keeper.want()
             return
-        with self._going(None, refuse) as (execution, _):
+        with self._going(None, refuse) as (execution, _, keeper):
             execution.machine = self.history().machine
+            keeper.save(execution.machine)
 
     def fork(
         self,
@@ -377,8 +378,8 @@ class Run:
     @contextmanager
     def _going(
         self, watch: Callable[[TraceRecord], None] | None, doubt: Doubt
-    ) -> Iterator[tuple[Execution, Callable[[], Execution]]]:
-        """Be the one who goes on with the run: yield it where it stands, and its history."""
+    ) -> Iterator[tuple[Execution, Callable[[], Execution], Keeper]]:
+        """Be the one who goes on with the run: yield it, its history and its keeper."""
         # The lock of the directory is held from `begin` on; it does not tell two threads apart.
         if not self._turn.acquire(blocking=False):
             raise CheckpointError(finding("K003", run=self.beginning.id))
@@ -404,10 +405,10 @@ class Run:
                 keeper=keeper,
             )
             try:
-                yield execution, cache(self.history) if kept else lambda: execution
+                yield execution, cache(self.history) if kept else lambda: execution, keeper
             finally:
                 try:
-                    keeper.save(execution.machine)
+                    keeper.leave(execution.machine)
                 finally:
                     keeper.close()
         finally:

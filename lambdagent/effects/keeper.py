@@ -21,6 +21,8 @@ from lambdagent.machine.state import (
 
 # Transitions that are worth a look whether to save: fewer would cost more than they keep.
 _SHORTEST = 1_000
+# β that are done again sooner than a state of them is written and read.
+_NEGLIGIBLE = 1_000
 _OUTCOMES: dict[type, Outcome] = {Halt: "answered", Fail: "failed"}
 
 
@@ -130,15 +132,26 @@ class Keeper:
         """Save `machine`, after everything that led to it; what is on disk is not saved again."""
         if machine is self._saved:
             return
-        outcome = _OUTCOMES.get(type(machine.root.state))
-        if self._outcome is None and outcome is not None:
-            self._journal.finish(outcome)
-            self._outcome = outcome
         self._journal.commit()
         self._states.save(machine, self._journal.end)
         self._saved_at = machine.counters[BETA]
         self._saved = machine
         self._wanted = False
+
+    def leave(self, machine: Machine) -> None:
+        """Keep where the run stands now that this process goes on with it no more.
+
+        The journal is enough where little has happened since the newest state.
+        """
+        outcome = _OUTCOMES.get(type(machine.root.state))
+        if self._outcome is None and outcome is not None:
+            self._journal.finish(outcome)
+            self._outcome = outcome
+        fresh = machine.counters[BETA] - self._saved_at
+        if self._wanted or fresh >= min(self._autosave, _NEGLIGIBLE):
+            self.save(machine)
+        else:
+            self._journal.commit()
 
     def close(self) -> None:
         """Let go of the files."""

@@ -96,7 +96,7 @@ def test_old_runs_can_be_removed_and_those_that_are_not_finished_stay(tmp_path):
 
 def test_to_go_on_from_a_state_runs_nothing_again(tmp_path, monkeypatch):
     world = World(searching(20), die_at=30, carried_out=False)
-    run = Run.begin(react(world, 20), "in", tmp_path, fsync=False)
+    run = Run.begin(react(world, 20), "in", tmp_path, fsync=False, autosave=0)
     with run, pytest.raises(KilledError):
         run.resume()
 

@@ -6,7 +6,7 @@ import pytest
 
 from lambdagent import build_agent
 from lambdagent.api.compiling import compile_term
-from lambdagent.api.kept import Run, ask_again
+from lambdagent.api.kept import AUTOSAVE, Run, ask_again
 from lambdagent.effects.journal import read_journal
 from lambdagent.errors import (
     CheckpointError,
@@ -180,6 +180,23 @@ def test_a_run_can_be_saved_from_another_thread_while_it_moves(tmp_path):
     with load(tmp_path / "snapshots" / "007", again) as run:
         same(run.resume(doubt=ask_again), whole)
     assert again.count == 4
+
+
+@pytest.mark.parametrize(
+    ("rounds", "autosave", "is_saved"), [(3, AUTOSAVE, False), (3, 0, True), (200, AUTOSAVE, True)]
+)
+def test_what_is_done_again_in_no_time_is_not_saved_at_the_end(
+    tmp_path, rounds, autosave, is_saved
+):
+    world = World(searching(rounds))
+    program = react(world, rounds)
+    with Run.begin(program, "in", tmp_path, fsync=False, autosave=autosave) as run:
+        whole = run.resume()
+    assert (run.path / "states").exists() is is_saved
+    again = World(searching(rounds))
+    with load(run.path, again) as run:
+        same(run.resume(), whole)
+    assert again.count == 0
 
 
 def test_a_run_that_nobody_moves_can_be_saved(tmp_path):

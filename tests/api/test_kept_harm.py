@@ -32,7 +32,7 @@ def files_of_at_most(size: int):
 
 def whole_of(make, say, directory):
     world = World(say)
-    with Run.begin(make(world), "in", directory, fsync=False) as run:
+    with Run.begin(make(world), "in", directory, fsync=False, autosave=0) as run:
         return run.resume(), world, run.path
 
 
@@ -47,7 +47,7 @@ def test_a_full_disk_stops_a_run_and_loses_no_answer_that_was_written(tmp_path, 
     stopped = 0
     for size in range(8, longest + 20, 23):
         world = World(say)
-        with Run.begin(make(world), "in", tmp_path / str(size), fsync=False) as run:
+        with Run.begin(make(world), "in", tmp_path / str(size), fsync=False, autosave=0) as run:
             with files_of_at_most(size):
                 try:
                     run.resume()
@@ -100,7 +100,7 @@ def test_a_task_that_is_cancelled_leaves_a_run_that_goes_on(tmp_path):
 
     asked = asyncio.Event()
     world = Slow(searching(3))
-    run = Run.begin(react(world), "in", tmp_path, fsync=False)
+    run = Run.begin(react(world), "in", tmp_path, fsync=False, autosave=0)
     with run:
         asyncio.run(main())
     assert (run.path / "states").exists()

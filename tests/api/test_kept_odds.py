@@ -27,7 +27,7 @@ def agent(provider: object):
 
 
 def begun(tmp_path: Path, text: str = "ok", value: str = "in") -> Run:
-    return Run.begin(agent(speaker(text)), value, tmp_path, fsync=False)
+    return Run.begin(agent(speaker(text)), value, tmp_path, fsync=False, autosave=0)
 
 
 def test_the_child_of_a_fork_does_not_go_on_with_our_run(tmp_path: Path):

@@ -96,7 +96,7 @@ def test_an_input_of_the_greatest_depth_is_read_back(tmp_path):
 def test_nobody_else_may_read_a_run(tmp_path):
     before = os.umask(0)
     try:
-        with Run.begin(PROGRAM, "in", tmp_path / "runs") as run:
+        with Run.begin(PROGRAM, "in", tmp_path / "runs", autosave=0) as run:
             run.resume()
     finally:
         os.umask(before)
