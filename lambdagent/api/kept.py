@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -93,6 +93,7 @@ class Run:
         self,
         directory: RunDirectory,
         beginning: Beginning,
+        session: Session,
         make: Callable[[], Session],
         *,
         fsync: bool,
@@ -102,14 +103,12 @@ class Run:
         Args:
             directory: Where it is kept.
             beginning: What it began with.
-            make: Makes a session of its program.
+            session: One of its program.
+            make: Makes another one.
             fsync: Wait for the disk.
-
-        Raises:
-            EffectError: A key is not set, a tool has no implementation.
         """
         self._make = make
-        self._session = make()
+        self._session = session
         self._is_fresh = True
         self.program = self._session.program
         self.beginning = beginning
@@ -149,24 +148,27 @@ class Run:
         """
         program = agent if isinstance(agent, Program) else compile_term(agent)
         make = partial(Session, program, engine="cek", **options)
-        with make() as session:  # what is missing is told before there is a run
+        session = make()  # what is missing is told before there is a run
+        with ExitStack() as undoing:
+            undoing.callback(session.close)
             redaction = session.handlers.redaction
-        public, hidden = without_credentials(program)
-        began, kept = time.time(), program_json(public)
-        if variable := redaction.named_in(kept):
-            raise CheckpointError(finding("K014", variable=variable))
-        beginning = Beginning(
-            agent=program.name,
-            digest=program.digest(),
-            input=redaction.data(freeze(value)),
-            began=began,
-            autosave=autosave,
-            hidden=hidden,
-        )
-        found = create_run(Path(directory), kept, beginning)
-        if most is not None:
-            remove_finished(Path(directory), most)
-        return cls(found, beginning, make, fsync=fsync)
+            public, hidden = without_credentials(program)
+            began, kept = time.time(), program_json(public)
+            if variable := redaction.named_in(kept):
+                raise CheckpointError(finding("K014", variable=variable))
+            beginning = Beginning(
+                agent=program.name,
+                digest=program.digest(),
+                input=redaction.data(freeze(value)),
+                began=began,
+                autosave=autosave,
+                hidden=hidden,
+            )
+            found = create_run(Path(directory), kept, beginning)
+            if most is not None:
+                remove_finished(Path(directory), most)
+            undoing.pop_all()
+        return cls(found, beginning, session, make, fsync=fsync)
 
     @classmethod
     def load(
@@ -206,7 +208,7 @@ class Run:
                 raise CheckpointError(finding("K005", difference=difference(stored, program)))
             beginning = exchange_program(directory, beginning, stored, program)
         make = partial(Session, program, engine="cek", **options)
-        return cls(directory, beginning, make, fsync=fsync)
+        return cls(directory, beginning, make(), make, fsync=fsync)
 
     def resume(
         self,
@@ -306,7 +308,7 @@ class Run:
             self.path.absolute().parent, program_json(public), beginning, taken_over
         )
         directory.release()
-        return Run(directory, beginning, self._make, fsync=self._fsync)
+        return Run(directory, beginning, self._make(), self._make, fsync=self._fsync)
 
     @property
     def doubts(self) -> list[Request]:

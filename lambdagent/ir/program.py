@@ -1,6 +1,7 @@
 """A program: a closed core term and its site table."""
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import attrs
 
@@ -54,6 +55,10 @@ class Program:
 
         Hints and bindings are no part of it, nor are the credentials in the URL of a model.
         """
+        return self._digest
+
+    @cached_property
+    def _digest(self) -> str:
         rows: list[Data] = [*encode_term(self.term, names=False)]
         rows += [site_row(_public(self.sites[name])) for name in sorted(self.sites)]
         return digest_rows(rows)

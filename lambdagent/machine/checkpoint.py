@@ -132,6 +132,8 @@ def _state_row(table: _Encoder, state: ThreadState) -> Data:
 # Rows with data in them: 1, 1.0 and True would be one key of a dict.
 _WITH_DATA = {"c"} | {tag for tag, shape in SHAPES.items() if "data" in shape}
 _ENVIRONMENT = ("value", "env")
+# Sorts of parts that are rows by themselves.
+_BY_ROW = {"value", "env", "kont"}
 
 
 @attrs.frozen(eq=False)
@@ -317,9 +319,9 @@ class _Decoder:
 
     def pick(self, number: int, sort: str) -> Any:
         """Return what row `number` stands for, which must be of `sort`."""
-        if number == _EMPTY and sort != "value":
-            return ()
-        if not 0 <= number < len(self.items):
+        if number < 0:
+            if number == _EMPTY and sort != "value":
+                return ()
             what = f"there is no row {number}"
             raise IndexError(what)
         found, item = self.items[number]
@@ -335,9 +337,12 @@ class _Decoder:
         return self.linked.codes[number]
 
     def _compound(self, row: Sequence[Any]) -> Any:
-        shape = SHAPES[row[0]]
-        fields = (self._field(value, sort) for value, sort in zip(row[1:], shape, strict=True))
-        item = (row[0], *fields)
+        tag = row[0]
+        fields = [
+            self.pick(value, sort) if sort in _BY_ROW else self._field(value, sort)
+            for value, sort in zip(row[1:], SHAPES[tag], strict=True)
+        ]
+        item = (tag, *fields)
         if item[0] == PARTIAL:
             # A partial application holds the specification inside its constant; see `link`.
             return (PARTIAL, item[1][2][1], item[2])
@@ -352,9 +357,7 @@ class _Decoder:
                 return value
             case "code":
                 return self.code(value)
-            case "args":
-                return tuple(self.pick(number, "value") for number in value)
-        return self.pick(value, sort)
+        return tuple(self.pick(number, "value") for number in value)
 
 
 def _state(table: _Decoder, row: Sequence[Any]) -> ThreadState:

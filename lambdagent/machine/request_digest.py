@@ -26,7 +26,8 @@ _SIZE_BYTES = 8
 _LONGEST = 1_000
 
 
-# On the stack of what is to be written: (_WRITTEN, compound value, where it starts).
+# On the stack of what is to be written: (_WRITTEN, compound value, where it starts, where the list
+# cell that it stands in starts).
 _WRITTEN = -1
 
 
@@ -50,26 +51,29 @@ class RequestDigest:
         Args:
             root: Any value.
             careful: Look at each pair whether it is long, or was written before. That takes half
-                as long again, so it is done only where there are enough parts for a long one.
+                as long again, so it is done only where a list cell has parts enough for one.
         """
         out: list[bytes] = []
         inline: dict[int, list[bytes]] = {}
         stack: list[Any] = [root]
+        cell = 0
         while stack:
-            if len(out) > _LONGEST and not careful:
+            if len(out) - cell > _LONGEST and not careful:
                 return self._written(root, careful=True)
             value = stack.pop()
             if type(value) is not tuple or (tag := value[0]) > TAGGED or tag == NIL:
                 out.append(_leaf(value))
             elif tag == _WRITTEN:
                 self._close(value[1], value[2], out, inline)
+                cell = value[3]
             elif id(value) in self._known:
                 out.append(self._known[id(value)][1])
             elif id(value) in inline:
                 out += inline[id(value)]
             else:
                 if careful or tag == CONS:
-                    stack.append((_WRITTEN, value, len(out)))
+                    stack.append((_WRITTEN, value, len(out), cell))
+                    cell = len(out)
                 if tag == TAGGED:
                     out.append(b"t" + _leaf(repr(value[1:3])))
                     stack.append(value[3])

@@ -5,7 +5,6 @@ evaluates to a value or fails. Hypothesis shrinks the choices, so counterexample
 """
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import Any
 
 from hypothesis import settings
@@ -137,14 +136,6 @@ SITE_TYPES: dict[str, tuple[Type | None, Type]] = {
 
 class Shown(Program):
     """A program that Hypothesis prints in one line."""
-
-    @cached_property
-    def _digest(self) -> str:
-        return super().digest()
-
-    def digest(self) -> str:
-        """Return the digest, worked out once: tests ask for it at every transition."""
-        return self._digest
 
     def __repr__(self) -> str:
         return show(self.term)
