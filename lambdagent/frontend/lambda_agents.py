@@ -42,9 +42,9 @@ from lambdagent.frontend.lambda_tree import (
     Tree,
     first_token,
     name_of,
-    parts,
     span_of,
     token_of,
+    trees,
 )
 from lambdagent.frontend.report import nearest
 from lambdagent.frontend.schema import VALIDATOR_NAMES
@@ -78,16 +78,11 @@ FORMS = ("PAR", "PAIR", "Guard", "Memory", "Tool", "Truth", "LLM_", "CASE", "IF"
 
 def holds_agents(file: File) -> bool:
     """Whether something in `file` stands in agents only."""
-    stack: list[Tree] = [each.value for each in file.definitions]
-    stack += [] if file.term is None else [file.term]
-    while stack:
-        tree = stack.pop()
-        if isinstance(tree, Choice | Predicate | Asked | Form):
-            return True
-        if isinstance(tree, Token) and tree.type == "CONCAT":
-            return True
-        stack += parts(tree)
-    return False
+    return any(
+        isinstance(tree, Choice | Predicate | Asked | Form)
+        or (isinstance(tree, Token) and tree.type == "CONCAT")
+        for tree in trees(file)
+    )
 
 
 def read_agent(file: File) -> surface.Term:
@@ -124,10 +119,15 @@ class _Test(NamedTuple):
 
 
 class _Reader:
-    """The definitions so far, and what is found out about the text."""
+    """The definitions so far, and what is found out about the text.
+
+    A ReAct loop of one round reads as its step, but for one that is the body of a loop somewhere:
+    all uses are one agent, and a step right inside a loop would be a ReAct loop.
+    """
 
     def __init__(self, file: File) -> None:
         self.rows = Rows(file.rows)
+        self.bodies = shapes.bodies(file)
         self.definitions: dict[str, surface.Term] = {}
         self.places: dict[str, Token] = {}
         for each in file.definitions:
@@ -150,7 +150,8 @@ class _Reader:
         self.current = name = name_of(token)
         if name in self.definitions:
             self.report("P020", token, name=name, first=self.places[name].line)
-        self.definitions[name] = self.read(definition.value)
+        made = self.read(definition.value)
+        self.definitions[name] = shapes.as_body(made) if name in self.bodies else made
         self.current = ""
 
     def read(self, root: Tree) -> surface.Term:
@@ -345,10 +346,7 @@ class _Reader:
         test = self.test(found["TEST"], _LOOP_NAMES)
 
         def build(inner: surface.Term, *tests: surface.Term) -> surface.Term:
-            # A step right inside a loop is a ReAct loop.
-            is_step = isinstance(inner, surface.ReActStep)
-            body = surface.Loop(inner, max_steps=1) if is_step else inner
-            return surface.Loop(body, test.of(tests), **bound)
+            return surface.Loop(shapes.as_body(inner), test.of(tests), **bound)
 
         return build, [found["BODY"], *test.agents]
 
@@ -387,6 +385,7 @@ class _Reader:
         """Return the tool that `agent` is under the `label` of its branch."""
         if label == TERMINATE and agent == surface.Compose():
             return surface.Tool(TERMINATE)
+        agent = shapes.as_tool(agent)
         if not isinstance(agent, surface.Tool):
             self.report("P038", tree, what=f"the branch `{label}`", hint=TOOL_HINT)
             return surface.Tool(label)

@@ -17,13 +17,16 @@ from lambdagent.frontend.lambda_tree import (
     Abstraction,
     Applied,
     Asked,
+    File,
     Form,
     Let,
     Predicate,
     Tree,
     name_of,
     parts,
+    trees,
 )
+from lambdagent.ir import surface
 from lambdagent.ir.core import Lit, Prim
 from lambdagent.ir.labels import OTHER
 
@@ -76,6 +79,36 @@ def _parsed(shape: str) -> Tree:
     term = parse_tree(shape).term
     assert term is not None
     return term
+
+
+def bodies(file: File) -> set[str]:
+    """Return the names of definitions that are the body of a loop somewhere in `file`."""
+    found: set[str] = set()
+    for tree in trees(file):
+        if isinstance(tree, Applied) and len(tree.items) == 2:
+            ended = fill(ENDED, tree.items[1])
+            loop = fill(LOOP, tree.items[1] if ended is None else ended["BODY"])
+            if loop is not None and isinstance(loop["BODY"], Token):
+                found.add(name_of(loop["BODY"]))
+    for each in reversed(file.definitions):
+        # ``b = a;`` is another name for the same agent.
+        if isinstance(each.value, Token) and name_of(each.name) in found:
+            found.add(name_of(each.value))
+    return found
+
+
+def as_body(agent: surface.Term) -> surface.Term:
+    """Return `agent` as the body of a loop: a step right inside a loop would be a ReAct loop."""
+    is_step = isinstance(agent, surface.ReActStep)
+    return surface.Loop(agent, max_steps=1) if is_step else agent
+
+
+def as_tool(agent: surface.Term) -> surface.Term:
+    """Return the step of a loop that `as_body` made; others as they are."""
+    match agent:
+        case surface.Loop(surface.ReActStep() as step, max_steps=1, on_exhausted="last"):
+            return step
+    return agent
 
 
 def misfit(shapes: Collection[str], tree: Tree) -> Tree:

@@ -6,6 +6,7 @@ Leaves are core terms without variables, and the lexemes of names, sites and ``^
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
 import attrs
@@ -194,6 +195,16 @@ def parts(tree: Tree) -> list[Tree]:
         case Form(_, operands):
             return [each for each in operands if not isinstance(each, Setting | Store)]
     return []
+
+
+def trees(file: File) -> Iterator[Tree]:
+    """Yield each tree of `file`, outer before inner."""
+    stack: list[Tree] = [each.value for each in file.definitions]
+    stack += [] if file.term is None else [file.term]
+    while stack:
+        tree = stack.pop()
+        yield tree
+        stack += parts(tree)
 
 
 def first_token(tree: Any) -> Token | None:

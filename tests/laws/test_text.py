@@ -106,6 +106,15 @@ def test_a_loop_of_one_round_in_two_places_reads_back():
     check_agent(loop | loop)
 
 
+def test_a_loop_of_one_round_that_is_the_body_of_a_loop_stays_one_agent():
+    step = surface.ReActStep("step", think=surface.Lam("w"), tools=())
+    loop = surface.Loop(step, max_steps=1)
+    check_agent(loop | surface.Loop(loop, "x", 3))
+    check_agent(surface.Loop(loop, loop, 3))
+    named = surface.ReActStep("named", think=surface.Lam("w"), tools=(step,))
+    check_agent(surface.Loop(named, max_steps=2) | surface.Loop(loop, max_steps=2) | step)
+
+
 def test_conditions_that_are_agents_read_back():
     first = surface.Fst()
     check_agent(surface.If(first, first, first))
