@@ -14,6 +14,7 @@ Source: semantics.md §9.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, Final, TypeAlias
@@ -35,7 +36,7 @@ from lambdagent.ir.costs import (
     retried,
     then,
 )
-from lambdagent.ir.walk import reaches
+from lambdagent.ir.walk import children, nodes, reaches
 
 # What else a choice between functions can be is unknown.
 _MOST_CHOICES: Final = 16
@@ -93,6 +94,8 @@ class _Executor:
         self._known: dict[tuple[int, int], Found | None] = {}
         self._loops: dict[int, _Loop] = {}
         self._reach = reaches(root)
+        self._shared = _shared_applications(root)
+        self._evaluated: dict[tuple[int, int], Found] = {}
         self._left = _FIRST_APPLICATIONS + _MORE_APPLICATIONS * len(self._reach)
 
     def run(self, rule: Rule) -> Found:
@@ -154,6 +157,18 @@ class _Executor:
     # --- terms -----------------------------------------------------------------------------------
 
     def evaluate(self, term: Term, scope: Value) -> Rule:
+        """Evaluate; what is shared, once for each scope."""
+        shared = id(term) in self._shared
+        return self.evaluate_once(term, scope) if shared else self.evaluate_spine(term, scope)
+
+    def evaluate_once(self, term: Term, scope: Value) -> Rule:
+        key = (id(term), id(scope if self._reach[id(term)] else _EMPTY))
+        if key not in self._evaluated:
+            found = yield self.evaluate_spine(term, scope)
+            self._evaluated[key] = found
+        return self._evaluated[key]
+
+    def evaluate_spine(self, term: Term, scope: Value) -> Rule:
         operands: list[Term] = []
         while type(term) is App:
             operands.append(term.arg)
@@ -323,6 +338,12 @@ class _Loop:
     calls: Self
     is_data: bool = True
     holds: bool = True
+
+
+def _shared_applications(root: Term) -> set[int]:
+    """Return the applications that occur more than once, by identity."""
+    uses = Counter(id(child) for term in nodes(root) for child in children(term))
+    return {id(term) for term in nodes(root) if type(term) is App and uses[id(term)] > 1}
 
 
 _Apply: TypeAlias = "Callable[[_Executor, Value, Value], Rule | Found]"

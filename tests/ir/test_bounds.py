@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -269,3 +270,20 @@ def test_a_program_that_asks_nobody_has_no_rows():
     assert found.sites == {}
     assert found.describe().startswith("site        calls   output tokens\n")
     assert Record(found.to_json())["reasons"] == []
+
+
+# What uses a function twice, and how often a run calls it where it does that 60 times.
+DOUBLED = {
+    "pairs": (lambda f: App(Prim("fst"), spine(Prim("pair"), f, f)), 1),
+    "lists": (lambda f: spine(Prim("cons"), f, spine(Prim("cons"), f, Prim("nil"))), 1),
+    "branches": (lambda f: Lam(spine(Prim("if"), Lit(True), thunk(f), thunk(f), Var(0))), 1),
+    "chains": (lambda f: Lam(App(f, App(f, Var(0)))), 2**60),
+}
+
+
+@pytest.mark.parametrize(("double", "most"), DOUBLED.values(), ids=DOUBLED)
+def test_what_is_shared_is_worked_out_once(double: Callable[[Term], Term], most: int):
+    function: Term = site("llm:text")
+    for _ in range(60):
+        function = double(function)
+    assert of_body(App(function, Var(0))).most == most
