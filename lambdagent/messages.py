@@ -258,6 +258,11 @@ MESSAGES: dict[str, Text] = {
         why="in pure λ a number n is a term that applies a function n times",
         fix="lower the bounds, such as `maxSteps`, or run the program without `--desugar`",
     ),
+    "P050": Text(
+        "the text is too large: it would have more than {limit} nodes",
+        why="{why}",
+        fix="{hint}",
+    ),
     "P034": Text(
         "the kind `{kind}` of the site `{name}` does not exist",
         why="the kinds are {known}",

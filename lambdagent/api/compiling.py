@@ -38,6 +38,7 @@ from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Checkpoints, Program, without_credentials
 from lambdagent.ir.program_text import print_brief, print_program, program_json
+from lambdagent.ir.sharing import LARGEST, TooLargeTextError
 from lambdagent.ir.surface import Term, Tool
 from lambdagent.source import Source
 
@@ -135,13 +136,13 @@ class Compiled:
     def human(self) -> str:
         """Return the agent as people write lambda expressions: a program again."""
         if self.term is None:
-            return print_program(self.program, lines=True)
+            return _written(lambda: print_program(self.program, lines=True))
         return agent_text.print_agent(self.term)
 
     def brief(self) -> str:
         """Return the same without the settings of models and tools; the first line says so."""
         if self.term is None:
-            return print_brief(self.program)
+            return _written(lambda: print_brief(self.program))
         return agent_text.print_brief(self.term)
 
     def formal(
@@ -151,8 +152,14 @@ class Compiled:
         de_bruijn: bool = False,
         sugar: bool = True,
     ) -> str:
-        """Return the whole program as λ text, which is a program again."""
-        return print_program(self.program, ascii=ascii, de_bruijn=de_bruijn, sugar=sugar)
+        """Return the whole program as λ text, which is a program again.
+
+        Raises:
+            SemanticError: The text would be too large, even with definitions.
+        """
+        return _written(
+            lambda: print_program(self.program, ascii=ascii, de_bruijn=de_bruijn, sugar=sugar)
+        )
 
     def tables(self) -> str:
         """Return the whole program as JSON, which is a program again."""
@@ -174,8 +181,14 @@ class Compiled:
             raise SemanticError(found) from error
 
     def latex(self, *, de_bruijn: bool = False) -> str:
-        """Return the core term in LaTeX."""
-        return latex(self.program.term, de_bruijn=de_bruijn)
+        """Return the core term in LaTeX.
+
+        Raises:
+            SemanticError: It would be too large.
+        """
+        why = "LaTeX has no definitions, so parts that are shared are written each time"
+        hint = "print it with `--format formal`, which has definitions"
+        return _written(lambda: latex(self.program.term, de_bruijn=de_bruijn), why, hint)
 
     def to_json(self) -> dict[str, object]:
         """Return term, core, sites and bounds as JSON."""
@@ -192,6 +205,20 @@ class Compiled:
             LambdaSyntaxError: There is no surface term.
         """
         return python_source.to_python(_surface(self.term, "Python code"))
+
+
+_UNSHARED = (
+    "parts that use variables from around them have no definition: they are written each time"
+)
+_TABLES = "print it with `--format json`, where all that is shared is one row"
+
+
+def _written(text: Callable[[], str], why: str = _UNSHARED, hint: str = _TABLES) -> str:
+    """Return `text`, or tell why it is too large."""
+    try:
+        return text()
+    except TooLargeTextError as error:
+        raise SemanticError(finding("P050", limit=f"{LARGEST:,}", why=why, hint=hint)) from error
 
 
 def _surface(term: Term | None, what: str) -> Term:

@@ -84,7 +84,7 @@ def desugar_pure(program: Program) -> Program:
 def _limited(root: Term, encoded: frozenset[int]) -> None:
     """Refuse what would grow too large; `encoded` is as for `pure_term`.
 
-    What is shared counts each time, since a text has it each time.
+    What is shared counts each time, as if it were written each time.
     """
     totals: dict[int, int] = {}
     most, largest = 0, root

@@ -23,10 +23,11 @@ from typing import Any, TypeAlias
 from lambdagent.ir import surface
 from lambdagent.ir.agent_rows import RowTable, plain_number
 from lambdagent.ir.data_text import data_text, escaped, integer_text, quoted, scalar_text
-from lambdagent.ir.labels import EARLY_STOP_NAMES, OTHER, TERMINATE
+from lambdagent.ir.labels import EARLY_STOP_NAMES, OTHER
 from lambdagent.ir.layout import Mark, Piece, bracketed, call, laid_out
 from lambdagent.ir.program_text import BRIEF, print_where
-from lambdagent.ir.spelling import spelled, variable_name
+from lambdagent.ir.shared_agents import definitions, is_identity
+from lambdagent.ir.spelling import spelled
 
 # What stands in an unfinished text: pieces, and terms whose text is still to come.
 _Parts: TypeAlias = list[Any]
@@ -36,10 +37,6 @@ _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # An expression that stands in braces as it is; others are in quotes, as JSON.
 _BARE = re.compile(r"""(?:[^{}"'\n]|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')*""")
 _MODEL = re.compile(r"[^\W_][\w.:/+@-]*")
-# Names that mean something in the forms around agents, or are bound there.
-_WORDS = frozenset(
-    {"x", "p", "self", "state", "t", "obs", "history", "step", "classify", "format", "MaxTurns"}
-)
 
 
 def print_agent(root: surface.Term) -> str:
@@ -59,46 +56,19 @@ def print_brief(root: surface.Term) -> str:
     return f"{BRIEF}{_Writer(root).whole(root)}\n"
 
 
-def _is_identity(term: surface.Term) -> bool:
-    return isinstance(term, surface.Tool) and term.name == TERMINATE
-
-
-def _is_shared(term: surface.Term) -> bool:
-    """Whether it matters that two uses of `term` are one object."""
-    empty = isinstance(term, surface.Compose) and not term.stages
-    return not (empty or _is_identity(term) or isinstance(term, surface.Fst | surface.Snd))
-
-
-def _printed(term: surface.Term) -> list[surface.Term]:
-    """Return the agents inside `term` that can be shared, as they are printed.
-
-    The model call of a ReAct loop and that of a router are parts of their construct.
-    """
-    if isinstance(term, surface.Loop) and isinstance(term.body, surface.ReActStep):
-        return list(term.body.tools)
-    if isinstance(term, surface.ReActStep):
-        return list(term.tools)
-    if isinstance(term, surface.Route) and isinstance(term.classifier, surface.Lam):
-        return surface.parts(term)[1:]
-    return surface.parts(term)
-
-
 class _Writer:
     """The rows that the text needs, and the names of shared agents."""
 
     def __init__(self, root: surface.Term) -> None:
         self.rows = RowTable()
-        self.names: dict[int, str] = {}
-        self.shared = _shared(root)
-        taken = set(_WORDS)
-        for term in self.shared:
-            self.names[id(term)] = _unused(term, taken)
+        self.shared = definitions(root)
+        self.names = {id(term): name for name, term in self.shared.items()}
 
     def whole(self, root: surface.Term) -> str:
         """Return the definitions of shared agents, each after those that it uses, and the term."""
         made = []
-        for term in self.shared:
-            name = self.names.pop(id(term))
+        for name, term in self.shared.items():
+            del self.names[id(term)]
             made.append(self.text(term, f"{name} = ", ";\n\n"))
             self.names[id(term)] = name
         return "".join(made) + self.text(root)
@@ -142,7 +112,7 @@ class _Writer:
         return [f"λx. {body}"]
 
     def tool(self, term: surface.Tool) -> _Parts:
-        if _is_identity(term):
+        if is_identity(term):
             return ["λx. x"]
         return [f"λx. Tool({quoted(self.rows.tool(term))}, x)"]
 
@@ -251,36 +221,6 @@ class _Writer:
             ["let x = ", *self.operand(term.body), " x in"],
             ["IF ", *test, " ⟨x, step⟩ THEN x ELSE self x"],
         ]
-
-
-def _shared(root: surface.Term) -> list[surface.Term]:
-    """Return the agents that occur more than once, each after those inside it."""
-    uses: dict[int, int] = {}
-    order: list[surface.Term] = []
-    stack = [(root, False)]
-    while stack:
-        term, ready = stack.pop()
-        if ready:
-            order.append(term)
-            continue
-        uses[id(term)] = uses.get(id(term), 0) + 1
-        if uses[id(term)] == 1:
-            stack.append((term, True))
-            stack.extend((part, False) for part in reversed(_printed(term)))
-    return [term for term in order if uses[id(term)] > 1 and _is_shared(term)]
-
-
-def _unused(term: surface.Term, taken: set[str]) -> str:
-    """Return a name for `term`, and take it."""
-    named = isinstance(term, surface.Lam) or type(term) is surface.Tool
-    wanted = str(getattr(term, "name", "")) if named else "agent"
-    stem = wanted if wanted == spelled(wanted) == variable_name(wanted) else "agent"
-    name, number = stem, 1
-    while name in taken:
-        number += 1
-        name = f"{stem}_{number}"
-    taken.add(name)
-    return name
 
 
 def _entry(label: str, agent: surface.Term) -> _Parts:

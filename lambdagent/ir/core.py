@@ -18,6 +18,7 @@ whose fields are `Final`: mypy refuses to assign to one, and nobody does.
 from __future__ import annotations
 
 import enum
+from math import inf
 from typing import Final, TypeAlias
 
 import attrs
@@ -126,6 +127,14 @@ def arity(prim: Prim) -> int:
     if isinstance(first, tuple):
         return 1 + len(first)
     return first if isinstance(first, int) else 0
+
+
+def takes(prim: Prim) -> float:
+    """Return the arity of `prim`; infinity if the calculus does not know it: it never fires."""
+    try:
+        return arity(prim)
+    except MalformedPrimError:
+        return inf
 
 
 def _params_fit(name: str, params: tuple[Data, ...]) -> bool:

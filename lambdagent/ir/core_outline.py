@@ -8,26 +8,36 @@ from typing import Any
 
 from lambdagent.ir.core import Prim
 from lambdagent.ir.data_text import data_text, escaped
-from lambdagent.ir.printer import print_term
+from lambdagent.ir.printer import print_shared, print_term
 from lambdagent.ir.program import Program, without_credentials
+from lambdagent.ir.sharing import TooLargeTextError
 from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference
 from lambdagent.ir.surface_json import core_json
 from lambdagent.ir.walk import nodes
 
 _SHOWN = 60
+_LONGEST = 10_000
 
 
 def describe(program: Program) -> str:
     """Return the text of ``lambdagent compile``: term, constructs, sites."""
     program, _ = without_credentials(program)
-    term = print_term(program.term, lines=True).replace("\n", "\n  ")
+    term = _term(program).replace("\n", "\n  ")
     used = (name if n == 1 else f"{name}(×{n})" for name, n in constructs(program).items())
     lines = [f"{escaped(program.name)} =", f"  {term}", ""]
     lines.append(f"Constructs used: {', '.join(used) or 'none'}")
     if program.sites:
         lines += ["Sites:", *(f"  {_line(site)}" for site in program.sites.values())]
     return "\n".join(lines) + "\n"
+
+
+def _term(program: Program) -> str:
+    """Return the term of `program`, cut where it is too large for a text."""
+    try:
+        return print_shared(program.term, lines=True)
+    except TooLargeTextError:
+        return print_term(program.term, limit=_LONGEST, lines=True)
 
 
 def constructs(program: Program) -> dict[str, int]:

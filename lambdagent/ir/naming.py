@@ -22,7 +22,8 @@ class Scope:
 
     def __init__(self, reserved: Collection[str]) -> None:
         self.names: list[str] = []
-        self.taken = set(reserved)
+        self.reserved = reserved
+        self.taken: set[str] = set()
         self.numbers: dict[str, int] = {}  # by stem: the last number given out
 
     def bind(self, name: str) -> None:
@@ -39,15 +40,19 @@ class Scope:
             if numbered:
                 self.numbers[numbered["stem"]] = int(numbered["number"].translate(_DIGITS)) - 1
 
+    def is_free(self, name: str) -> bool:
+        """Whether no binder around has `name`, and it is not reserved."""
+        return name not in self.taken and name not in self.reserved
+
     def fresh(self, wanted: str, *, ascii: bool) -> str:  # noqa: A002
         """Return `wanted`, with a number if a binder around has it."""
-        if wanted not in self.taken:
+        if self.is_free(wanted):
             return wanted
         suffix = _ASCII_SUFFIX if ascii else _SUFFIX
         stem = suffix.sub("", wanted) or "x"
         number = self.numbers.get(stem, 0)
         name = stem
-        while name in self.taken:
+        while not self.is_free(name):
             number += 1
             name = f"{stem}_{number}" if ascii else stem + str(number).translate(_SUBSCRIPTS)
         self.numbers[stem] = number

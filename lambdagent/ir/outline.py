@@ -14,6 +14,7 @@ from lambdagent.ir.labels import TERMINATE
 from lambdagent.ir.layout import Mark, Piece, bracketed, call, laid_out
 from lambdagent.ir.measure import constructs, rounds
 from lambdagent.ir.program import Program
+from lambdagent.ir.shared_agents import definitions, is_identity, is_readable
 from lambdagent.ir.surface_json import program_json
 
 # What stands in an unfinished text: pieces, and terms whose text is still to come.
@@ -31,13 +32,19 @@ def describe(root: surface.Term, program_name: str, calls: Interval) -> str:
         program_name: What people call it.
         calls: How often it can ask models, see `ir.bounds`.
     """
-    body = _expanded(_Outline(), root)
+    shared = {} if is_readable(root) else definitions(root, program_name)
+    style = _Outline({id(term): name for name, term in shared.items() if surface.parts(term)})
     title = f"{_shown(program_name)} ="
     counts = constructs(root)
     used = (name if n == 1 else f"{name}(×{n})" for name, n in counts.items())
     lines = [
-        laid_out([title, Mark.INDENT, Mark.LINE, *body, Mark.DEDENT]),
+        _titled(title, style, root),
         "",
+        *(
+            f"{_titled(f'{name} =', style, term)}\n"
+            for name, term in shared.items()
+            if id(term) in style.names
+        ),
         f"Constructs used: {', '.join(used)}",
         f"β-reduction bound: {_bound(root, calls)}",
         *_base_case(root),
@@ -83,24 +90,21 @@ def _base_case(root: surface.Term) -> Iterable[str]:
 # --- texts of terms ------------------------------------------------------------------------------
 
 
-def _expanded(style: "_Outline", root: surface.Term) -> list[Piece]:
+def _titled(title: str, style: "_Outline", root: surface.Term) -> str:
+    """Return `root` under a title; the agents inside it that have names stand there by name."""
     pieces: list[Piece] = []
-    stack: _Parts = [root]
+    stack = style.form(root)[::-1]
     while stack:
         part = stack.pop()
         if isinstance(part, surface.Term):
             stack += reversed(style.parts(part))
         else:
             pieces.append(part)
-    return pieces
+    return laid_out([title, Mark.INDENT, Mark.LINE, *pieces, Mark.DEDENT])
 
 
 def _shown(text: str) -> str:
     return escaped(text.replace("\n", " ⏎ "))
-
-
-def _is_identity(term: surface.Term) -> bool:
-    return isinstance(term, surface.Tool) and term.name == TERMINATE
 
 
 def _is_react(term: surface.Term) -> TypeGuard[surface.ReActStep]:
@@ -108,26 +112,34 @@ def _is_react(term: surface.Term) -> TypeGuard[surface.ReActStep]:
 
 
 class _Outline:
-    """The forms, each as parts of its text."""
+    """The forms, each as parts of its text; by identity the names of those that have one."""
+
+    def __init__(self, names: Mapping[int, str]) -> None:
+        self.names = names
 
     def parts(self, term: surface.Term) -> _Parts:
+        return [self.names[id(term)]] if id(term) in self.names else self.form(term)
+
+    def form(self, term: surface.Term) -> _Parts:
         form = _FORMS.get(type(term))
         return [type(term).__name__] if form is None else form(self, term)
 
     def operand(self, term: surface.Term) -> _Parts:
         """Return `term` as an operand, in parentheses where it needs them."""
+        if id(term) in self.names:
+            return [term]
         inner = term
         while isinstance(inner, surface.Compose) and len(inner.stages) == 1:
             inner = inner.stages[0]
         is_chain = isinstance(inner, surface.Compose)
-        wrapped = is_chain or isinstance(inner, surface.If) or _is_identity(inner)
+        wrapped = is_chain or isinstance(inner, surface.If) or is_identity(inner)
         return ["(", Mark.INDENT, term, Mark.DEDENT, ")"] if wrapped else [term]
 
     def lam(self, term: surface.Lam) -> _Parts:
         return [f"Lam({_shown(term.name)})"]
 
     def tool(self, term: surface.Tool) -> _Parts:
-        return [_IDENTITY if _is_identity(term) else _tool(term, f"Tool({_shown(term.name)})")]
+        return [_IDENTITY if is_identity(term) else _tool(term, f"Tool({_shown(term.name)})")]
 
     def compose(self, term: surface.Compose) -> _Parts:
         if not term.stages:
@@ -207,7 +219,7 @@ class _Outline:
         ]
 
     def tool_body(self, tool: surface.Tool) -> str:
-        return _IDENTITY if _is_identity(tool) else _tool(tool, "Tool")
+        return _IDENTITY if is_identity(tool) else _tool(tool, "Tool")
 
     def rounds_until(self, term: surface.Loop) -> list[_Parts]:
         return [

@@ -19,20 +19,16 @@ from typing import Any, TypeAlias
 
 import attrs
 
-from lambdagent.ir.core import App, Lam, Lit, MalformedPrimError, Prim, Term, Unit, Var, arity
-from lambdagent.ir.data import Record
+from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var, takes
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.layout import Mark, laid_out
 from lambdagent.ir.naming import Scope, ascii_numbered
-from lambdagent.ir.spelling import JOIN, site_reference, spelled, variable_name
+from lambdagent.ir.sharing import check_size, definitions
+from lambdagent.ir.spelling import JOIN, constant_text, literal_text, spelled, variable_name
 from lambdagent.ir.usage import Usage
 
 _TERM, _CONS, _CAT, _APPLY, _LAST, _ATOM = range(6)
 _BINDER, _LET = -1, -2
-
-_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
-_BARE = {name: name for name in ("pair", "fst", "snd", "nil", "cons", "succ", "catch", "pmap")}
-_BARE["if"] = "cond"
 
 
 def print_term(  # noqa: PLR0913 - keywords, each with a usual value
@@ -48,7 +44,7 @@ def print_term(  # noqa: PLR0913 - keywords, each with a usual value
     """Return `term` as one line of text.
 
     ``parse(print_term(t))`` is α-equal to ``t``, unless `limit` or `labels` left something out.
-    Linear in the text and in the distinct nodes.
+    Linear in the text and in the distinct nodes. What is shared is written each time.
 
     Args:
         term: Any core term; variables without binder are printed as ``^i``.
@@ -58,9 +54,41 @@ def print_term(  # noqa: PLR0913 - keywords, each with a usual value
         labels: Write the marks of macro events.
         lines: Break into lines, and write ``Y₂₀`` and ``a ⊕ b``, for people.
         sugar: Write ``let`` for an abstraction that is applied.
+
+    Raises:
+        TooLargeTextError: There is no `limit`, and the text would be too large.
     """
+    if limit is None:
+        check_size(term)
     printer = _Printer(_Style(ascii, de_bruijn, labels, lines, sugar), Usage(term))
     return printer.run(term, limit)
+
+
+def print_shared(
+    term: Term,
+    *,
+    ascii: bool = False,  # noqa: A002
+    de_bruijn: bool = False,
+    lines: bool = False,
+    sugar: bool = True,
+) -> str:
+    """Return `term` as `print_term` does, after definitions of its shared parts if it is large.
+
+    Reading it gives an α-equal term again. See Note [When a text has definitions] in `ir.sharing`.
+
+    Raises:
+        TooLargeTextError: The text would be too large even with definitions.
+    """
+    style, usage = _Style(ascii, de_bruijn, True, lines, sugar), Usage(term)  # noqa: FBT003
+    shared = definitions(term, usage)
+    texts: dict[int, str] = {}
+    view = View(texts, heads=True)
+    made = []
+    for name, part in shared.items():
+        made.append(_Printer(style, usage, view, shared).run(part, None, f"{name} = ", ";\n"))
+        texts[id(part)] = name
+    before = "\n" if made else ""
+    return "".join(made) + _Printer(style, usage, view, shared).run(term, None, before)
 
 
 @attrs.frozen(eq=False)
@@ -71,11 +99,13 @@ class View:
         texts: What is written for some nodes instead of their text: names of known terms.
         marked: The node whose place in the text is wanted; None for none.
         lets: Write ``(λx. t) u`` as ``let x = u in t``.
+        heads: Write the text of a node also where it would be the ``λx. t`` of a ``let``.
     """
 
     texts: Mapping[int, str] = {}
     marked: Term | None = None
     lets: bool = True
+    heads: bool = False
 
 
 _PLAIN = View()
@@ -168,10 +198,10 @@ class _Printer:
         self.stack: list[Piece] = []
         self.lists: dict[int, bool] = {}  # by identity: whether it is a list up to nil
 
-    def run(self, root: Term, limit: int | None) -> str:
+    def run(self, root: Term, limit: int | None, before: str = "", after: str = "") -> str:
         out: list[Any] = []
         length = 0
-        self.stack.append(_Hole(root))
+        self.stack += (after, _Hole(root), before)
         while self.stack and (limit is None or length <= limit):
             piece = self.stack.pop()
             if isinstance(piece, str):
@@ -233,7 +263,10 @@ class _Printer:
             return self.variable(term.index)
         if type(term) is Prim:
             return self.constant(term)
-        return self.literal(term) if type(term) is Lit else "?"
+        return literal_text(term, ascii=self.style.ascii) if type(term) is Lit else "?"
+
+    def constant(self, prim: Prim) -> str:
+        return constant_text(prim, ascii=self.style.ascii, for_people=self.style.lines)
 
     def variable(self, index: int) -> str:
         names = self.scope.names
@@ -243,30 +276,6 @@ class _Printer:
 
     def name(self, text: str) -> str:
         return variable_name(text, ascii=self.style.ascii)
-
-    def literal(self, term: Lit) -> str:
-        value = term.value
-        if isinstance(value, Unit):
-            return "()"
-        text = data_text(value, ascii=self.style.ascii)
-        return f"json{text}" if isinstance(value, tuple | Record) else text
-
-    def constant(self, prim: Prim) -> str:
-        ascii_only = self.style.ascii
-        params = prim.params
-        match prim.name, params:
-            case "site", (str(name),):
-                return site_reference(name, ascii=ascii_only)
-            case ("tag", (tuple(labels), index)):
-                params = (*labels, index)
-            case ("case", (tuple(labels),)):
-                params = labels
-            case (name, ()) if name in _BARE:
-                return _BARE[name]
-        if self.style.lines and prim.name == "fix" and not ascii_only and _arity(prim) == 2:
-            return f"Y{data_text(params[0]).translate(_SUBSCRIPTS)}"
-        name = "Y" if prim.name == "fix" else spelled(prim.name, ascii=ascii_only)
-        return f"{name}{data_text(params, ascii=ascii_only)}"
 
     # --- binders ---
 
@@ -366,9 +375,10 @@ class _Printer:
 
     def form(self, head: Term, args: list[Term]) -> _Form:
         """Return strength, number of operands and printer of the form that `head` starts."""
-        if type(head) is Lam and self.view.lets and self.style.sugar:
+        named = self.view.heads and id(head) in self.view.texts
+        if type(head) is Lam and self.view.lets and self.style.sugar and not named:
             return _LET, 1, lambda _tail: self.let(head, args[0])
-        if type(head) is Prim and head.name in _FORMS and len(args) >= _arity(head):
+        if type(head) is Prim and head.name in _FORMS and len(args) >= takes(head):
             return _FORMS[head.name](self, head, args)
         level = _APPLY if head is self.view.marked else _ATOM
         return _ATOM, 0, lambda _tail: [_Hole(head, level, tail=False)]
@@ -454,13 +464,6 @@ class _Printer:
 _Layout: TypeAlias = tuple[Sequence[Piece], Sequence[Piece], Sequence[Piece]]
 _ARMS: _Layout = ((), (", ",), ())
 _ARM_LINES: _Layout = ((Mark.INDENT, Mark.LINE), (",", Mark.LINE), (Mark.DEDENT, Mark.LINE))
-
-
-def _arity(prim: Prim) -> float:
-    try:
-        return arity(prim)
-    except MalformedPrimError:
-        return float("inf")
 
 
 def _fitted(own: int, hole: _Hole, build: Callable[[bool], list[Piece]]) -> list[Piece]:

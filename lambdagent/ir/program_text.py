@@ -9,7 +9,7 @@ from lambdagent.ir.codec import encode_term
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text, quoted
 from lambdagent.ir.layout import Mark, Piece, laid_out
-from lambdagent.ir.printer import print_term
+from lambdagent.ir.printer import print_shared
 from lambdagent.ir.program import Program, site_row, without_credentials
 from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference, spelled
@@ -43,9 +43,12 @@ def print_program(
         de_bruijn: Write variables as ``^i``.
         lines: Break the term into lines, for people.
         sugar: Write ``let`` for an abstraction that is applied.
+
+    Raises:
+        TooLargeTextError: Its term would be too large as text.
     """
     program, hidden = without_credentials(program)
-    term = print_term(program.term, ascii=ascii, de_bruijn=de_bruijn, lines=lines, sugar=sugar)
+    term = print_shared(program.term, ascii=ascii, de_bruijn=de_bruijn, lines=lines, sugar=sugar)
     if not program.sites:
         return f"{term}\n"
     table = [
@@ -56,8 +59,12 @@ def print_program(
 
 
 def print_brief(program: Program) -> str:
-    """Return the term of `program` for people, without its sites; the first line says so."""
-    return f"{BRIEF}{print_term(program.term, lines=True)}\n"
+    """Return the term of `program` for people, without its sites; the first line says so.
+
+    Raises:
+        TooLargeTextError: The term would be too large as text.
+    """
+    return f"{BRIEF}{print_shared(program.term, lines=True)}\n"
 
 
 def print_where(

@@ -27,6 +27,8 @@ In: any text. Out: one lexeme from which the text can be told. See Note [How thi
 
 import re
 
+from lambdagent.ir.core import Lit, Prim, Unit, takes
+from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text, escaped
 from lambdagent.ir.sites import KINDS
 from lambdagent.source import HIDDEN
@@ -43,6 +45,9 @@ KEYWORDS = frozenset(
     )
 )
 _PLAIN = re.compile(r"(?:[^\Wλ]|')*")
+_BARE = {name: name for name in ("pair", "fst", "snd", "nil", "cons", "succ", "catch", "pmap")}
+_BARE["if"] = "cond"
+_SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 _INDEXED_Y = re.compile(r"Y(?:_\d+|[₀-₉]+)")
 
 
@@ -80,3 +85,36 @@ def site_reference(name: str, *, ascii: bool = False) -> str:  # noqa: A002
     if colon and kind in KINDS:
         return f"{kind}.{spelled(rest, ascii=ascii)}"
     return f"site[{data_text(name, ascii=ascii)}]"
+
+
+def literal_text(term: Lit, *, ascii: bool = False) -> str:  # noqa: A002
+    """Return a constant of the program as the λ syntax writes it."""
+    value = term.value
+    if isinstance(value, Unit):
+        return "()"
+    text = data_text(value, ascii=ascii)
+    return f"json{text}" if isinstance(value, tuple | Record) else text
+
+
+def constant_text(prim: Prim, *, ascii: bool, for_people: bool) -> str:  # noqa: A002
+    """Return a constant of the calculus as the λ syntax writes it.
+
+    Args:
+        prim: The constant.
+        ascii: Use nothing but ASCII.
+        for_people: Write ``Y₂₀`` where that says all.
+    """
+    params = prim.params
+    match prim.name, params:
+        case "site", (str(name),):
+            return site_reference(name, ascii=ascii)
+        case ("tag", (tuple(labels), index)):
+            params = (*labels, index)
+        case ("case", (tuple(labels),)):
+            params = labels
+        case (name, ()) if name in _BARE:
+            return _BARE[name]
+    if for_people and prim.name == "fix" and not ascii and takes(prim) == 2:
+        return f"Y{data_text(params[0]).translate(_SUBSCRIPTS)}"
+    name = "Y" if prim.name == "fix" else spelled(prim.name, ascii=ascii)
+    return f"{name}{data_text(params, ascii=ascii)}"

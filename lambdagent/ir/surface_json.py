@@ -10,6 +10,7 @@ from lambdagent.ir import surface
 from lambdagent.ir.codec import encode_term
 from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program, site_row
+from lambdagent.ir.shared_agents import definitions, is_readable
 from lambdagent.ir.url import shown_url
 
 _UNTOLD = {"binding", "implementation"}
@@ -58,8 +59,12 @@ def core_json(program: Program) -> dict[str, Any]:
 def surface_json(root: surface.Term) -> tuple[Any, list[Any]]:
     """Return the fields of `root`, nested, and the list of parts too deep for that.
 
-    In place of such a part stands ``{"part": number}``.
+    In place of such a part stands ``{"part": number}``; so does, where the agent is large, what
+    occurs more than once.
     """
+    shared: set[int] = set()
+    if not is_readable(root):
+        shared = {id(term) for term in definitions(root).values() if surface.parts(term)}
     done: dict[int, tuple[Any, int]] = {}  # by identity: JSON and height
     parts: list[Any] = []
     stack = [(root, False)]
@@ -74,7 +79,7 @@ def surface_json(root: surface.Term) -> tuple[Any, list[Any]]:
             continue
         height = 1 + max((done[id(part)][1] for part in below), default=0)
         fields = _fields(term, done)
-        if height > _DEEPEST and term is not root:
+        if (height > _DEEPEST or id(term) in shared) and term is not root:
             parts.append(fields)
             fields, height = {"part": len(parts) - 1}, 1
         done[id(term)] = fields, height

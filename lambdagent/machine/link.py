@@ -6,7 +6,16 @@ state. Code is a tuple: opcode, id, operands.
     (VAR, id, index)   (CONST, id, value)   (LAM, id, body)   (APP, id, fun, arg)
     (LABELLED, id, app, kind, name)   (SATURATED, id, constant, operands)
     constant = (CONST, id, None, name, arity, parameters, rule)
+
+See Note [Large data is built once].
 """
+
+# Note [Large data is built once]
+#
+# Where ``a`` is data, ``⟨a, a⟩`` is data of twice as many parts, and 60 such levels are a graph of
+# 60 nodes that no machine could evaluate part by part. So data of more than `_MOST_PARTS` parts is
+# built while linking, and is a constant. That saves administrative transitions alone: β δ μ γ ε π,
+# traces and journals are as they would be.
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -30,7 +39,9 @@ from lambdagent.machine.state import (
     CONST,
     LABELLED,
     LAM,
+    NIL,
     NIL_VALUE,
+    OPAQUE,
     PARTIAL,
     SATURATED,
     SITE,
@@ -40,6 +51,9 @@ from lambdagent.machine.state import (
 )
 from lambdagent.machine.store import STORES
 from lambdagent.machine.values import inject, sketch
+
+_BUILDERS = {"pair", "cons", "tag"}
+_MOST_PARTS = 10_000
 
 T = TypeVar("T")
 
@@ -88,8 +102,14 @@ def link(program: Program) -> Linked:
     rows = encode_term(term)
     codes: list[Code] = []
     spines: dict[int, tuple[Code, tuple[Code, ...]]] = {}
+    data: dict[int, tuple[Value, int]] = {}
     for number, row in enumerate(rows):
-        codes.append(_code(number, row, codes, spines))
+        code = _code(number, row, codes, spines)
+        known = _data(code, data)
+        if known is not None:
+            data[number] = known
+            code = (CONST, number, known[0]) if known[1] > _MOST_PARTS else code
+        codes.append(code)
     sites = {name: _linked_site(site) for name, site in program.sites.items()}
     if term is not program.term:
         sites[REFUSED.name] = LinkedSite(REFUSED)
@@ -99,6 +119,21 @@ def link(program: Program) -> Linked:
         if code[0] == CONST and type(code[2]) is tuple and code[2][0] == SITE:
             sites[code[2][1]]
     return Linked(program, tuple(codes), tuple(rows), sites)
+
+
+def _data(code: Code, known: Mapping[int, tuple[Value, int]]) -> tuple[Value, int] | None:
+    """Return the value of a code that is data, and of how many parts it is; None for others."""
+    if code[0] == CONST:
+        is_data = type(code[2]) is not tuple or code[2][0] in {NIL, OPAQUE}
+        return (code[2], 1) if is_data else None
+    if code[0] != SATURATED or code[2][3] not in _BUILDERS:
+        return None
+    parts = [known[operand[1]] for operand in code[3] if operand[1] in known]
+    if len(parts) < len(code[3]):
+        return None
+    rule, params = code[2][6], code[2][5]
+    value = rule(params, [value for value, _ in parts], ())[1]
+    return value, min(1 + sum(size for _, size in parts), _MOST_PARTS + 1)
 
 
 def _total(name: str, function: Callable[..., T]) -> Callable[..., T]:

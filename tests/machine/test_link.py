@@ -1,10 +1,14 @@
 import pytest
 
+from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir.core import App, Label, Lam, Lit, Prim, Var
 from lambdagent.ir.program import Program
+from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import link
 from lambdagent.machine.state import Halt
 from lambdagent.machine.step import run, start
+from lambdagent.source import Source
+from tests.laws.observe import content, observe, observe_fast, observe_on
 from tests.machine.terms import INPUT, SITES, linked, prim, site
 
 
@@ -41,3 +45,27 @@ def test_a_label_changes_no_transition():
 def test_a_program_may_be_a_constant():
     code = link(Program(Prim("succ"), {}))
     assert run(code, start(code, 4)).root.state.value == 5
+
+
+@pytest.mark.parametrize("most", [1, 5, 100])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = ⟨1, 2⟩; b = ⟨a, ⟨a, ()⟩⟩; λx. ⟨fst (fst b), ⟨b, ⟨x, b⟩⟩⟩",
+        'a = [1, "t", nil]; b = [a, a, a]; λx. b :: x :: b',
+        'a = tag["l", "r", 0] ⟨1, 2⟩; λ_. case tag["l", "r", 1] a of {l ⇒ λx. x, r ⇒ λx. ⟨x, a⟩}',
+        "a = ⟨json[1], succ⟩; λx. ⟨a, ⟨1, @m.n (snd ⟨x, ⟨1, 1⟩⟩)⟩⟩",
+    ],
+)
+def test_data_that_is_built_while_linking_changes_nothing(monkeypatch, text, most):
+    term = parse_lambda(Source("t", text)).term
+    assert term is not None
+    whole = App(term, INPUT)
+    expected = observe(linked(whole), "x", content(0))
+    monkeypatch.setattr("lambdagent.machine.link._MOST_PARTS", most)
+    for look in (observe, observe_fast):
+        found = look(linked(whole), "x", content(0))
+        assert (found.obs, found.counters) == (expected.obs, expected.counters)
+    choice = Choice("recursive", "")
+    found, _ = observe_on(choice, linked(whole), "x", content(0))
+    assert (found.obs, found.counters) == (expected.obs, expected.counters)
