@@ -61,7 +61,6 @@ _MAX_FINDINGS = 20
 _LOOP_NAMES = ("x", "step")
 # A step alone means the same as a loop of one round.
 _ONE_STEP = {"max_steps": 1, "on_exhausted": "last"}
-_PARSERS = ("text", "json", "number", "boolean", "raw", "reply")
 _STRATEGIES = ("local", "custom")
 # Stands for the object of a memory that is not local; a text holds no objects.
 UNBOUND = ""
@@ -423,14 +422,15 @@ class _Reader:
                 found = fill(shape, tree)
                 if found is not None:
                     parser = name_of(found["PARSER"]) if "PARSER" in found else "text"
-                    if parser not in _PARSERS:
+                    if parser not in surface.PARSERS:
                         self.report(
                             "P039",
                             found["PARSER"],
                             form="λx. … LLM_{…}",
-                            expected=f"one of {', '.join(_PARSERS)} around the call",
+                            expected=f"one of {', '.join(surface.PARSERS)} around the call",
                             actual=f"`{parser}`",
                         )
+                        parser = "text"
                     asked = found["ASKED"]
                     return asked, self.rows.lam(asked, parser, hears=hears)
         return None

@@ -13,9 +13,9 @@ from typing import Any
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.frontend.lambda_sites import (
     COMMAND,
-    NUMBER,
     TEXT,
     TRUTH,
+    WAIT,
     WHOLE,
     Checker,
     Kind,
@@ -46,7 +46,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "command": COMMAND,
         "idempotent": TRUTH,
         "confirm": TRUTH,
-        "timeout": NUMBER,
+        "timeout": WAIT,
     },
 }
 _HISTORY = ("max_history_tokens", "recent_turns")

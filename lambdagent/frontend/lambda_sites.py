@@ -71,7 +71,8 @@ TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 WHOLE = Kind("a whole number from 0", lambda value: _is_number(value) and isinstance(value, int))
 COUNT = Kind("a whole number, or null", lambda value: value is None or WHOLE.fits(value))
 NUMBER = Kind("a number from 0", _is_number)
-SECONDS = Kind("a number of seconds, or null", lambda v: v is None or (_is_number(v) and v > 0))
+WAIT = Kind("a number of seconds", lambda v: _is_number(v) and v > 0)
+SECONDS = Kind("a number of seconds, or null", lambda v: v is None or WAIT.fits(v))
 TEXTS = Kind("a list of texts", _are_texts)
 LABELS = Kind(
     "a list of different texts, at least one",
@@ -180,7 +181,7 @@ MODEL_FIELDS: Mapping[str, Kind] = {
     "top_p": Kind("a number from 0, or null", lambda v: v is None or _is_number(v)),
     "stop_sequences": TEXTS,
     "base_url": COMMAND._replace(expected="a text or null"),
-    "timeout_s": Kind("a number of seconds", lambda v: _is_number(v) and v > 0),
+    "timeout_s": WAIT,
     "script": Kind("an object or null", lambda v: v is None or isinstance(v, Record)),
 }
 

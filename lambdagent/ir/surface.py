@@ -9,8 +9,9 @@ Source: specification 3.2 and 14; semantics.md §8.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import attrs
 
@@ -18,6 +19,7 @@ import lambdagent
 from lambdagent.errors import plain
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record, freeze
+from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.labels import OTHER, TERMINATE
 from lambdagent.ir.url import shown_url
 
@@ -35,6 +37,10 @@ _FAMILIES = {
     "glm": "zhipu",
     "scripted": "scripted",
 }
+# How the answer of a model call is read.
+PARSERS = ("text", "json", "number", "boolean", "raw", "reply")
+# Most characters of a value in a message.
+_SHOWN = 60
 
 
 def provider_of(model_name: str) -> str | None:
@@ -47,8 +53,59 @@ def _shown(url: str | None) -> str:
     return repr(url and shown_url(url))
 
 
-def _optional_float(value: float | None) -> float | None:
-    return None if value is None else float(value)
+def _float(value: Any) -> Any:
+    """Return `value` as a float, and zero without a sign; what is no number is left as it is."""
+    try:
+        return float(value) + 0.0
+    except (TypeError, ValueError, OverflowError):
+        return value
+
+
+def _plain_zero(value: Any) -> Any:
+    """Return `value`, and zero without a sign: the λ syntax writes zero as 0."""
+    return 0.0 if isinstance(value, float) and value == 0 else value
+
+
+def _number(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
+    if not _is_number(value):
+        _refuse(field, "a number from 0", value)
+
+
+def _number_or_none(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
+    if value is not None and not _is_number(value):
+        _refuse(field, "a number from 0, or None", value)
+
+
+def _seconds(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
+    if not _is_number(value) or not value:
+        _refuse(field, "a number above 0", value)
+
+
+def _whole(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
+    if not _is_number(value) or type(value) is not int:
+        _refuse(field, "a whole number from 0", value)
+
+
+def _whole_or_none(owner: object, field: attrs.Attribute[Any], value: object) -> None:
+    if value is not None:
+        _whole(owner, field, value)
+
+
+def _count(_owner: object, field: attrs.Attribute[int], value: object) -> None:
+    """Refuse what is no natural number: a bound of the calculus, as large as one likes."""
+    if type(value) is not int or value < 0:
+        _refuse(field, "a whole number from 0", value)
+
+
+def _is_number(value: object) -> bool:
+    """Whether `value` is a number from 0 that a float can hold, as in the rows of λ texts."""
+    return type(value) in {int, float} and 0 <= cast(float, value) <= sys.float_info.max
+
+
+def _refuse(field: attrs.Attribute[Any], expected: str, value: object) -> NoReturn:
+    shown = integer_text(value) if type(value) is int else repr(value)
+    what = f"{field.name} must be {expected}, got {shown[:_SHOWN]}"
+    raise ValueError(what)
 
 
 @attrs.frozen(kw_only=True)
@@ -63,13 +120,15 @@ class Model:
 
     provider: str
     name: str = ""
-    temperature: float | None = attrs.field(default=0.3, converter=_optional_float)
-    max_tokens: int | None = 4096
-    top_p: float | None = attrs.field(default=None, converter=_optional_float)
+    temperature: float | None = attrs.field(
+        default=0.3, converter=_float, validator=_number_or_none
+    )
+    max_tokens: int | None = attrs.field(default=4096, validator=_whole_or_none)
+    top_p: float | None = attrs.field(default=None, converter=_float, validator=_number_or_none)
     stop_sequences: tuple[str, ...] = ()
     base_url: str | None = attrs.field(default=None, repr=_shown)
-    timeout_s: float = attrs.field(default=600.0, converter=float)
-    context_window: int = 200_000
+    timeout_s: float = attrs.field(default=600.0, converter=_float, validator=_seconds)
+    context_window: int = attrs.field(default=200_000, validator=_whole)
     script: Record | None = None
     binding: str | None = attrs.field(default=None, eq=False)
 
@@ -97,13 +156,6 @@ def _model(value: Model | str | None) -> Model | None:
             raise ValueError(what)
         return Model(provider=provider, name=value)
     return value
-
-
-def _count(_owner: object, field: attrs.Attribute[int], value: object) -> None:
-    """Refuse what is no natural number: a bound of the calculus."""
-    if type(value) is not int or value < 0:
-        what = f"{field.name} must be a whole number from 0, got {plain(value)}"
-        raise ValueError(what)
 
 
 def _distinct(what: str, names: Sequence[str]) -> None:
@@ -143,15 +195,15 @@ class Lam(Term):
     name: str
     prompt: str = ""
     model: Model | None = attrs.field(default=None, converter=_model)
-    output_parser: str = "text"
+    output_parser: str = attrs.field(default="text", validator=attrs.validators.in_(PARSERS))
 
 
 @attrs.frozen
 class ConversationLam(Lam):
     """``λx. LLM(history ++ x)``: a model call that remembers its conversation."""
 
-    max_history_tokens: int = 80_000
-    recent_turns: int = 20
+    max_history_tokens: int = attrs.field(default=80_000, validator=_whole)
+    recent_turns: int = attrs.field(default=20, validator=_whole)
 
 
 def _implementation(value: Callable[..., object] | str | None) -> str | None:
@@ -174,7 +226,9 @@ class Tool(Term):
     implementation: str | None = attrs.field(default=None, converter=_implementation, eq=False)
     description: str = attrs.field(default="", kw_only=True)
     command: str | None = attrs.field(default=None, kw_only=True)
-    timeout_s: float = attrs.field(default=30.0, kw_only=True, converter=float)
+    timeout_s: float = attrs.field(
+        default=30.0, kw_only=True, converter=_float, validator=_seconds
+    )
     idempotent: bool = attrs.field(default=False, kw_only=True)
     confirm: bool = attrs.field(default=False, kw_only=True)
 
@@ -344,7 +398,7 @@ class Guard(Term):
 
     agent: Term
     validator: str | Term
-    retry: int = attrs.field(default=0, validator=_count)
+    retry: int = attrs.field(default=0, validator=_whole)
     fallback: str = "error"
 
 
@@ -368,8 +422,8 @@ class Memory(Term):
     agent: Term
     name: str = "memory"
     strategy: str = attrs.field(default="local", kw_only=True)
-    size: int = attrs.field(default=20, kw_only=True, validator=_count)
-    ttl_s: float = attrs.field(default=0, kw_only=True)
+    size: int = attrs.field(default=20, kw_only=True, validator=_whole)
+    ttl_s: float = attrs.field(default=0, kw_only=True, converter=_plain_zero, validator=_number)
     initial: Record = attrs.field(factory=Record, kw_only=True, converter=_initial)
     binding: str | None = attrs.field(default=None, kw_only=True, eq=False)
 

@@ -57,6 +57,7 @@ DATA = st.recursive(
 )
 OBJECTS = st.dictionaries(TEXTS, DATA, max_size=3)
 FLOATS = st.floats(0, 100)
+SECONDS = st.floats(0, 100, exclude_min=True)
 MODELS: Any = st.none() | st.builds(
     surface.Model,
     provider=TEXTS.filter(bool),
@@ -75,7 +76,7 @@ TOOLS = st.builds(
     TEXTS | st.just("terminate"),
     description=TEXTS,
     command=st.none() | TEXTS,
-    timeout_s=FLOATS,
+    timeout_s=SECONDS,
     idempotent=st.booleans(),
     confirm=st.booleans(),
 )

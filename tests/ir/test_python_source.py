@@ -137,7 +137,8 @@ def test_terms_in_places_of_texts_and_defaults_survive():
         surface.Route(compose, {}, compose),
         surface.If(compose, compose, surface.Compose(compose)),
         surface.Guard(compose, compose),
-        surface.Memory(compose, ttl_s=float("inf"), size=10**5000),
+        surface.Memory(compose, ttl_s=1e300, size=10**300),
+        surface.Loop(compose, max_steps=10**5000),
         surface.Term(),
     ):
         assert executed(to_python(term)) == term

@@ -1,9 +1,12 @@
 """Law 2: what is printed reads back equal, and prints the same again, in every format."""
 
+import re
 from pathlib import Path
 
+import attrs
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from lambdagent.api.compiling import compile_file
 from lambdagent.api.programs import parse_program
@@ -165,3 +168,71 @@ def test_a_text_that_was_cut_does_not_read_back():
     term = term_of("λx. ⟨x, ⟨x, x⟩⟩")
     with pytest.raises(LambdaSyntaxError):
         term_of(print_term(term, limit=12))
+
+
+NUMBERS = st.one_of(
+    st.integers(-3, 3),
+    st.integers(),
+    st.floats(),
+    st.sampled_from([0, -0.0, 1 << 53, 2.5e16, 10**400, 1e308, True, None, "3"]),
+)
+# Every number of every node, by the class and the field that holds it.
+FIELDS = {
+    surface.Model: ("temperature", "max_tokens", "top_p", "timeout_s", "context_window"),
+    surface.ConversationLam: ("max_history_tokens", "recent_turns"),
+    surface.Tool: ("timeout_s",),
+    surface.ReActStep: ("timeout_s",),
+    surface.Loop: ("max_steps",),
+    surface.Guard: ("retry",),
+    surface.Memory: ("size", "ttl_s"),
+}
+REST = {
+    surface.Model: {"provider": "scripted"},
+    surface.ConversationLam: {"name": "w"},
+    surface.Tool: {"name": "t"},
+    surface.ReActStep: {"name": "s", "think": surface.Lam("w"), "tools": ()},
+    surface.Loop: {"body": surface.Lam("w")},
+    surface.Guard: {"agent": surface.Lam("w"), "validator": "x"},
+    surface.Memory: {"agent": surface.Lam("w")},
+}
+PLACES = [(kind, field) for kind, fields in FIELDS.items() for field in fields]
+
+
+def test_every_number_of_an_agent_is_in_the_law():
+    kinds = [surface.Model, *surface.Term.__subclasses__(), surface.ConversationLam]
+    for kind in [*kinds, surface.ReActStep]:
+        numbers = {f.name for f in attrs.fields(kind) if re.search("int|float", str(f.type))}
+        assert numbers == set(FIELDS.get(kind, ()))
+
+
+@given(st.sampled_from(PLACES), NUMBERS)
+def test_a_number_is_refused_or_reads_back(place, number):
+    kind, field = place
+    try:
+        made = kind(**REST[kind], **{field: number})
+    except ValueError:
+        return
+    check_agent(surface.Lam("w", "p", made) if kind is surface.Model else made)
+
+
+@pytest.mark.parametrize("place", PLACES, ids=str)
+@pytest.mark.parametrize(
+    "number", [-1, -0.5, float("nan"), float("inf"), "x", 1 << 20_000], ids=range(6)
+)
+def test_a_number_that_means_nothing_is_refused(place, number):
+    kind, field = place
+    if (field, number) == ("max_steps", 1 << 20_000):
+        return
+    with pytest.raises(ValueError, match=rf"^{field} must be a .*number .*, got .{{1,60}}$"):
+        kind(**REST[kind], **{field: number})
+
+
+@pytest.mark.parametrize("kind", [surface.Model, surface.Tool])
+def test_no_time_at_all_is_refused(kind):
+    with pytest.raises(ValueError, match=r"^timeout_s must be a number above 0, got 0\.0$"):
+        kind(**REST[kind], timeout_s=0)
+
+
+def test_a_tool_without_time_is_refused_in_a_text():
+    with pytest.raises(LambdaSyntaxError, match=r"`timeout` .* must be a number of seconds"):
+        agent_program('λx. Tool("t", x) where {tool.t = {timeout: 0}}')
