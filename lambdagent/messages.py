@@ -282,6 +282,11 @@ MESSAGES: dict[str, Text] = {
         "the machine was still moving after {limit} transitions",
         fix="raise the transition limit",
     ),
+    "R012": Text(
+        "a value that leaves the machine would have more than {limit} parts",
+        why="it shares its parts, as `let y = ⟨x, x⟩ in ⟨y, y⟩` does; outside each stands alone",
+        fix="give models, tools and the answer a smaller part of it, such as `fst`",
+    ),
     "R006": Text("the run took longer than {limit} s", fix="raise `--timeout`"),
     "R007": Text(
         "{whence} is no {wanted}: {got}",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import FunctionType
 from typing import NamedTuple, TypeVar
 
+from lambdagent.errors import RunError, finding
 from lambdagent.ir.core import UNIT, Unit
 from lambdagent.ir.data import Data
 from lambdagent.ir.data_text import data_text
@@ -14,6 +15,8 @@ from lambdagent.machine.state import CONS, NIL, NIL_VALUE, OPAQUE, PAIR, TAGGED,
 # Longest text of a leaf in a message.
 _SKETCHED = 60
 _FUNCTION = "<function>"
+# Most parts of what leaves the machine, if it has more than twice as many as are in memory.
+_LARGEST = 1_000_000
 
 T = TypeVar("T")
 
@@ -79,14 +82,33 @@ def project(root: Value) -> Data:
     """Return `root` as data: pairs and lists as arrays, unit as null, tagged values untagged.
 
     A function, of either engine, becomes the text ``<function>``: it has no other form outside.
+
+    Raises:
+        RunError: It shares its parts, and without that would be too large for the world.
     """
     while type(root) is tuple and root[0] == TAGGED:
         root = root[3]
-    return fold(root, leaf_data, _node_data) if _has_parts(root) else leaf_data(root)
+    return fold(root, leaf_data, _arrays()) if _has_parts(root) else leaf_data(root)
 
 
-def _node_data(tag: int, parts: list[Data]) -> Data:
-    return parts[0] if tag == TAGGED else tuple(parts)
+def _arrays() -> Callable[[int, list[Data]], Data]:
+    """Return what makes arrays, and counts their parts as the world sees them: without sharing."""
+    sizes: dict[int, int] = {}  # by identity; what is not in it has no parts
+    held = 0  # parts of all arrays, each array counted once
+
+    def made(tag: int, parts: list[Data]) -> Data:
+        nonlocal held
+        if tag == TAGGED:
+            return parts[0]
+        array = tuple(parts)
+        size = len(parts) + sum([sizes.get(id(part), 0) for part in parts])
+        sizes[id(array)] = size
+        held += len(parts)
+        if size > _LARGEST and size > 2 * held:
+            raise RunError(finding("R012", limit=f"{_LARGEST:,}"))
+        return array
+
+    return made
 
 
 def leaf_data(value: Value) -> Data:

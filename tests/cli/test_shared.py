@@ -100,3 +100,15 @@ def test_what_uses_a_variable_has_no_definition(command: Command):
     compiled = command("compile", "open.json")
     assert compiled.code == 0
     assert "…" in compiled.out
+
+
+@pytest.mark.parametrize("engine", ["recursive", "cek"])
+@pytest.mark.parametrize("last", ["λx. x", MODEL, "PAR(λx. x, λx. x) >> concat"])
+def test_an_answer_that_doubles_at_each_stage_is_too_large(command: Command, engine, last):
+    stages = " >> ".join(["d"] * LEVELS)
+    command.write(
+        "double.lam", f"d = PAR(λx. x, λx. x); {stages} >> {last} {ROW * (last == MODEL)}"
+    )
+    done = command("run", "double.lam", "hello", "-q", "--engine", engine)
+    assert (done.code, done.out) == (1, "")
+    assert "error[R012]: a value that leaves the machine" in done.err

@@ -1,3 +1,8 @@
+from typing import Any
+
+import pytest
+
+from lambdagent.errors import RunError
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
 from lambdagent.machine.state import CLOSURE, NIL_VALUE, OPAQUE, PAIR
@@ -56,3 +61,26 @@ def test_deep_values_end_in_a_mark():
     for _ in range(100_000):
         long = pair(0, long)
     assert len(project(long)) == 100_001
+
+
+@pytest.mark.parametrize("double", [pair, lambda a, b: list_value([a, b])], ids=["pair", "list"])
+def test_a_value_that_doubles_at_each_level_does_not_leave_the_machine(double):
+    value: Any = "x"
+    for _ in range(60):
+        value = double(value, value)
+    with pytest.raises(RunError, match=r"R012.*more than 1,000,000 parts"):
+        project(value)
+
+
+def test_a_large_value_that_shares_little_leaves_the_machine(monkeypatch):
+    monkeypatch.setattr("lambdagent.machine.values._LARGEST", 10)
+    shared = list_value([1, 2, 3])
+    assert project(list_value([*range(100), shared, shared])) == (
+        *range(100),
+        (1, 2, 3),
+        (1, 2, 3),
+    )
+    value: Any = NIL_VALUE
+    for _ in range(1000):
+        value = list_value([value])
+    assert len(project(value)) == 1
