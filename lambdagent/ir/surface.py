@@ -103,7 +103,7 @@ def _is_number(value: object) -> bool:
 
 
 def _refuse(field: attrs.Attribute[Any], expected: str, value: object) -> NoReturn:
-    shown = integer_text(value) if type(value) is int else repr(value)
+    shown = integer_text(value) if type(value) is int else plain(value)
     what = f"{field.name} must be {expected}, got {shown[:_SHOWN]}"
     raise ValueError(what)
 
