@@ -39,6 +39,7 @@ from lambdagent.effects.run_directory import (
     create_run,
     new_id,
 )
+from lambdagent.effects.waiting import on_disk
 from lambdagent.errors import (
     CheckpointError,
     DivergenceError,
@@ -245,7 +246,10 @@ class Run:
     ) -> Result:
         """Go on to the end on the running event loop; see `resume`."""
         with self._going(watch, doubt) as (execution, history):
-            return await self._session.adrive(execution, timeout_s, history, confirm)
+            try:
+                return await self._session.adrive(execution, timeout_s, history, confirm)
+            finally:
+                await on_disk(execution, execution.save)
 
     def save(self) -> None:
         """Put the state on disk where the run stands.

@@ -55,7 +55,7 @@ class Keeping(Protocol):
 
     @property
     def slice(self) -> int | None:
-        """Most transitions between two calls of `moved`, None for any number."""
+        """Most transitions until `is_due` is asked again, None for any number."""
         ...
 
     def answer_to(self, request: Request) -> Recorded | None:
@@ -70,12 +70,21 @@ class Keeping(Protocol):
         """Keep what came of a request."""
         ...
 
+    @property
+    def syncs(self) -> bool:
+        """Whether `commit` and `save` wait for the disk."""
+        ...
+
     def commit(self) -> None:
         """Wait until all of it is on the disk."""
         ...
 
-    def moved(self, machine: Machine) -> None:
-        """Save `machine` if it is time to."""
+    def is_due(self, machine: Machine) -> bool:
+        """Whether it is time to save `machine`."""
+        ...
+
+    def save(self, machine: Machine) -> None:
+        """Save `machine`, after everything that led to it."""
         ...
 
 
@@ -238,8 +247,6 @@ class Execution:
                 self._watch(event, self.exchanges)
         if self._answers:
             self._replay()
-        if self._keeper is not None:
-            self._keeper.moved(self.machine)
 
     def _replay(self) -> None:
         for key, _ in requests(self.machine):
@@ -276,10 +283,25 @@ class Execution:
         self.machine = resume(self.linked, self.machine, request.key, recorded.answer)
         return True
 
+    @property
+    def syncs(self) -> bool:
+        """Whether `commit` and `save` wait for the disk."""
+        return self._keeper is not None and self._keeper.syncs
+
     def commit(self) -> None:
         """Wait until what is known is on the disk, before anything leaves because of it."""
         if self._keeper is not None:
             self._keeper.commit()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to save the state."""
+        return self._keeper is not None and self._keeper.is_due(self.machine)
+
+    def save(self) -> None:
+        """Put the state on disk, if the run is kept."""
+        if self._keeper is not None:
+            self._keeper.save(self.machine)
 
     def complete(self, request: Request, answer: Data | Failure, now_s: float) -> None:
         """Give the machine the answer to `request`."""

@@ -31,6 +31,7 @@ class Keeper:
         machine: The newest state on disk, None if there is none.
         begun_s: Seconds that the run has taken in other processes.
         place: The directory of the run.
+        syncs: Whether `commit` and `save` wait for the disk.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Keeper:
         self._doubt = doubt
         self._id = beginning.id
         self.place = run.path
+        self.syncs = fsync
         self._journal = Journal(run.journal, told, fsync=fsync)
         self._states = StateFile(run.states, linked, run=beginning.id, fsync=fsync)
         self._autosave = beginning.autosave
@@ -80,7 +82,7 @@ class Keeper:
 
     @property
     def slice(self) -> int | None:
-        """Most transitions between two calls of `moved`, None for any number."""
+        """Most transitions until `is_due` is asked again, None for any number."""
         return max(self._autosave, _SHORTEST) if self._autosave else None
 
     def answer_to(self, request: Request) -> Recorded | None:
@@ -116,14 +118,13 @@ class Keeper:
         """Wait until all of it is on the disk."""
         self._journal.commit()
 
-    def moved(self, machine: Machine) -> None:
-        """Save `machine` if it is time to."""
-        due = self._autosave and machine.counters[BETA] - self._saved_at >= self._autosave
-        if due or self._wanted:
-            self.save(machine)
+    def is_due(self, machine: Machine) -> bool:
+        """Whether it is time to save `machine`."""
+        grown = machine.counters[BETA] - self._saved_at
+        return self._wanted or 0 < self._autosave <= grown
 
     def want(self) -> None:
-        """Have the next state that `moved` sees saved; from any thread."""
+        """Have the next state that `is_due` is asked about saved; from any thread."""
         self._wanted = True
 
     def save(self, machine: Machine) -> None:

@@ -17,6 +17,7 @@ class _Replay(Recall):
     begun_s = 0.0
     place = None
     slice = None
+    syncs = False
 
     def intent(self, request: Request, at_s: float) -> str | None:
         """Keep nothing: nobody is asked."""
@@ -27,7 +28,11 @@ class _Replay(Recall):
     def commit(self) -> None:
         """Keep nothing."""
 
-    def moved(self, machine: Machine) -> None:
+    def is_due(self, _machine: Machine) -> bool:
+        """Keep nothing."""
+        return False
+
+    def save(self, machine: Machine) -> None:
         """Keep nothing."""
 
 

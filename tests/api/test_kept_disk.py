@@ -1,0 +1,105 @@
+"""Who waits for the disk: what leaves is on it before, and no event loop waits for it."""
+
+import asyncio
+import os
+import threading
+
+import pytest
+
+from lambdagent.api.kept import Run
+from lambdagent.effects import frames
+from lambdagent.effects.journal import read_journal
+from tests.api.kept_world import World, council, load, react, searching
+from tests.effects.agents import PATIENCE_S
+
+
+class Disk:
+    """What `fdatasync` and `fsync` have made safe of a journal, and on which threads."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.threads: set[int] = set()
+        self.safe_bytes: dict[int, int] = {}
+        for name in ("fdatasync", "fsync"):
+            monkeypatch.setattr(frames.os, name, self._wrapped(getattr(os, name)))
+
+    def _wrapped(self, sync):  # type: ignore[no-untyped-def]
+        def sync_and_tell(file: int) -> None:
+            sync(file)
+            self.threads.add(threading.get_ident())
+            found = os.fstat(file)
+            self.safe_bytes[found.st_ino] = found.st_size
+
+        return sync_and_tell
+
+    def has_all_of(self, run: Run) -> bool:
+        found = (run.path / "journal").stat()
+        return self.safe_bytes[found.st_ino] == found.st_size
+
+
+def said(text: str) -> str:
+    return f"said {len(text)}"
+
+
+@pytest.mark.parametrize("make", [react, council])
+async def test_the_disk_holds_up_no_event_loop(tmp_path, monkeypatch, make):
+    world = World(searching(3) if make is react else said)
+    run = Run.begin(make(world), "in", tmp_path, autosave=1)
+    disk = Disk(monkeypatch)
+    with run:
+        await run.aresume()
+    assert disk.threads
+    assert threading.get_ident() not in disk.threads
+    assert disk.has_all_of(run)
+
+
+class Watchful(World):
+    """Looks at the disk whenever something has left the process."""
+
+    disk: Disk
+    kept: Run
+    unsafe: int = 0
+
+    def _answer(self, question, answer):  # type: ignore[no-untyped-def]
+        self.unsafe += not self.disk.has_all_of(self.kept)
+        return super()._answer(question, answer)
+
+
+@pytest.mark.parametrize("way", ["sync", "async"])
+def test_what_leaves_is_on_the_disk_before(tmp_path, monkeypatch, way):
+    world = Watchful(searching(3))
+    world.disk = Disk(monkeypatch)
+    world.kept = Run.begin(react(world), "in", tmp_path)
+    with world.kept as run:
+        run.resume() if way == "sync" else asyncio.run(run.aresume())
+    assert (world.count, world.unsafe) == (7, 0)
+
+
+async def test_who_is_cancelled_while_the_disk_is_slow_waits_for_it(tmp_path, monkeypatch):
+    """Otherwise the files would be closed under it, or written to out of turn."""
+    loop, begun, go_on = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
+    sync, ended = os.fdatasync, []
+
+    def slow(file: int) -> None:
+        loop.call_soon_threadsafe(begun.set)
+        assert go_on.wait(PATIENCE_S)
+        sync(file)
+        ended.append(file)
+
+    world = World(searching(3))
+    run = Run.begin(react(world), "in", tmp_path)
+    with run, monkeypatch.context() as patch:
+        patch.setattr(frames.os, "fdatasync", slow)
+        task = asyncio.ensure_future(run.aresume())
+        await begun.wait()
+        for _ in range(3):
+            task.cancel()
+            await asyncio.sleep(0)
+        assert not task.done()
+        go_on.set()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert ended
+    assert world.count == 0
+    assert len(read_journal(run.path / "journal").intents) == 1
+    with load(run.path, world) as again:
+        assert (await again.aresume()).value == "done after 3"
