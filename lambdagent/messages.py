@@ -340,7 +340,7 @@ MESSAGES: dict[str, Text] = {
     "K001": Text(
         "`{path}` is corrupt at byte {offset}: {reason}",
         why="what it says cannot be trusted, and to guess could call something twice",
-        fix="put back a copy of the file; where it is `states`, remove it: the journal is enough",
+        fix="put back a copy of the file",
     ),
     "K002": Text("there is no run in `{path}`", fix="`lambdagent checkpoints DIR` lists the runs"),
     "K003": Text(
@@ -398,6 +398,13 @@ MESSAGES: dict[str, Text] = {
         "a run that is as this one until {key} but for what is changed does not get there",
         why="with that change it asks other things before: {reason}",
         fix="begin it at the first step that is changed",
+    ),
+    "K016": Text(
+        "the run `{run}` was given another program meanwhile", fix="load it again, and look at it"
+    ),
+    "K017": Text(
+        "the states of the run are not used: {finding}",
+        why="its journal says all that is needed to go on; the next states take their place",
     ),
     "M001": Text(
         "no rule applies to {message}",

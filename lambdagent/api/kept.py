@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache, partial
@@ -29,7 +30,7 @@ from lambdagent.api.running import Result, Session, write_record
 from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Request
-from lambdagent.effects.journal import Told, read_journal
+from lambdagent.effects.journal import Told, has_ended, read_journal
 from lambdagent.effects.keeper import Keeper
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.replay import replay
@@ -42,6 +43,7 @@ from lambdagent.effects.run_directory import (
 from lambdagent.effects.waiting import on_disk
 from lambdagent.errors import (
     CheckpointError,
+    Diagnostic,
     DivergenceError,
     finding,
 )
@@ -61,6 +63,8 @@ _STEPPING: Final = Choice("cek", "only the states of cek can be kept on disk")
 # β between two states on disk where nobody says: a fiftieth of a second to do again.
 AUTOSAVE: Final = 50_000
 
+Remark = Callable[[Diagnostic], None]
+"""Told of something that is wrong and does no harm."""
 Doubt = Callable[[Request], "Data | Failure | None"]
 """Told of a request of which nobody knows whether it was carried out: returns what came of it, or
 None to ask again, or raises."""
@@ -81,6 +85,25 @@ def ask_again(_request: Request) -> Data | Failure | None:
     return None
 
 
+def warn(remark: Diagnostic) -> None:
+    """Give a warning."""
+    warnings.warn(f"{remark.what}; {remark.why}", stacklevel=2)
+
+
+def _without_address(
+    names: tuple[str, ...], program: Program, *, asks: bool = True, **options: Any
+) -> Session:
+    """Return a session of a program whose models `names` were not kept with their addresses.
+
+    Raises:
+        CheckpointError: It is to ask them.
+    """
+    if asks:
+        sites = ", ".join(f"`{name}`" for name in names)
+        raise CheckpointError(finding("K013", sites=sites))
+    return Session(program, asks=False, **options)
+
+
 class Run:
     """A run on disk.
 
@@ -94,7 +117,7 @@ class Run:
         self,
         directory: RunDirectory,
         beginning: Beginning,
-        make: Callable[[], Session],
+        make: Callable[..., Session],
         *,
         fsync: bool,
     ) -> None:
@@ -103,14 +126,15 @@ class Run:
         Args:
             directory: Where it is kept.
             beginning: What it began with.
-            make: Makes a session of its program.
+            make: Makes a session of its program; `asks` is that of `Session`.
             fsync: Wait for the disk.
 
         Raises:
             EffectError: A key is not set, a tool has no implementation.
         """
         self._make = make
-        self._session = make()
+        self._asks = not has_ended(directory.journal)
+        self._session = make(asks=self._asks)
         self._is_fresh = True
         self.program = self._session.program
         self.beginning = beginning
@@ -195,18 +219,19 @@ class Run:
             EffectError: A key is not set, a tool has no implementation.
         """
         directory = find_run(Path(path))
-        beginning, stored = directory.beginning(), stored_program(directory)
+        beginning = directory.beginning()
+        stored = stored_program(directory, beginning.digest)
+        make: Callable[..., Session] = Session
         if program is None and beginning.hidden:
-            names = ", ".join(f"`{name}`" for name in beginning.hidden)
-            raise CheckpointError(finding("K013", sites=names))
+            make = partial(_without_address, beginning.hidden)
         options = {name: more.pop(name) for name in _SESSION_OPTIONS & more.keys()}
         overrides = make_overrides(**more, environment={})
         program = overridden(stored if program is None else program, overrides)
         if program.digest() != beginning.digest:
             if not force:
                 raise CheckpointError(finding("K005", difference=difference(stored, program)))
-            beginning = exchange_program(directory, beginning, stored, program)
-        make = partial(Session, program, engine="cek", **options)
+            beginning = exchange_program(directory, program)
+        make = partial(make, program, engine="cek", **options)
         return cls(directory, beginning, make, fsync=fsync)
 
     def resume(
@@ -216,6 +241,7 @@ class Run:
         watch: Callable[[TraceRecord], None] | None = None,
         doubt: Doubt = refuse,
         confirm: Confirm | None = None,
+        remark: Remark = warn,
     ) -> Result:
         """Go on to the end, from wherever the run stands, and return what it comes to.
 
@@ -227,13 +253,14 @@ class Run:
             watch: Called with each record of the trace, those of earlier processes included.
             doubt: Decides about requests of which nobody knows whether they were carried out.
             confirm: As for `Session.run`; what it decides is on disk before the run goes on.
+            remark: Told of what is damaged and not needed to go on.
 
         Raises:
             RunError: The run failed; its `trace` says how far it came.
             SuspendedError: Nobody decided about a call; resume the run when somebody has.
             CheckpointError: Somebody else goes on with it, or its files are damaged.
         """
-        with self._going(watch, doubt) as (execution, history):
+        with self._going(watch, doubt, remark) as (execution, history):
             return self._session.drive(execution, timeout_s, history, confirm)
 
     async def aresume(
@@ -243,13 +270,25 @@ class Run:
         watch: Callable[[TraceRecord], None] | None = None,
         doubt: Doubt = refuse,
         confirm: Confirm | None = None,
+        remark: Remark = warn,
     ) -> Result:
         """Go on to the end on the running event loop; see `resume`."""
-        with self._going(watch, doubt) as (execution, history):
+        with self._going(watch, doubt, remark) as (execution, history):
             try:
                 return await self._session.adrive(execution, timeout_s, history, confirm)
             finally:
                 await on_disk(execution, execution.save)
+
+    def lock(self) -> None:
+        """Be the only one to go on with the run, until it has been gone on with or is closed.
+
+        Raises:
+            CheckpointError: Somebody else goes on with it, or has given it another program.
+        """
+        self._directory.acquire()
+        if self._directory.beginning().digest != self.beginning.digest:
+            self._directory.release()
+            raise CheckpointError(finding("K016", run=self.beginning.id))
 
     def save(self) -> None:
         """Put the state on disk where the run stands.
@@ -259,7 +298,7 @@ class Run:
         if self._keeper is not None:
             self._keeper.want()
             return
-        with self._going(None, refuse) as (execution, _):
+        with self._going(None, refuse, warn) as (execution, _):
             execution.machine = self.history().machine
 
     def fork(
@@ -281,6 +320,7 @@ class Run:
         Raises:
             CheckpointError: This one made no call at a key of `answers`, or the new one cannot be
                 written.
+            EffectError: A key is not set, a tool has no implementation.
         """
         redaction = self._session.handlers.redaction
         told = self.told()
@@ -297,6 +337,8 @@ class Run:
             began=began,
             parent=(self.beginning.id, key_text(key)),
         )
+        if not self._asks:  # this one asks nobody any more, but the new one does
+            self._make().close()
         public, _ = without_credentials(self.program)
         taken_over = told.before(key if value is None else (0,), changed)
         linked = self._session.linked
@@ -374,20 +416,20 @@ class Run:
         """Return a session whose models have said nothing yet."""
         if not self._is_fresh:
             self._session.close()
-            self._session = self._make()
+            self._session = self._make(asks=self._asks)
         self._is_fresh = False
         return self._session
 
     @contextmanager
     def _going(
-        self, watch: Callable[[TraceRecord], None] | None, doubt: Doubt
+        self, watch: Callable[[TraceRecord], None] | None, doubt: Doubt, remark: Remark
     ) -> Iterator[tuple[Execution, Callable[[], Execution]]]:
         """Be the one who goes on with the run: yield it where it stands, and its history."""
         # The lock of the directory is held from `begin` on; it does not tell two threads apart.
         if not self._turn.acquire(blocking=False):
             raise CheckpointError(finding("K003", run=self.beginning.id))
         try:
-            self._directory.acquire()
+            self.lock()
             handlers = self._fresh_session().handlers
             keeper = self._keeper = Keeper(
                 self._directory,
@@ -397,6 +439,8 @@ class Run:
                 doubt=lambda request: handlers.redaction.answer(doubt(request)),
                 fsync=self._fsync,
             )
+            if keeper.remark is not None:
+                remark(keeper.remark)
             # Who watches sees the run from its start, and so do models that remember.
             whole = watch is not None or handlers.remember
             kept = None if whole else keeper.machine

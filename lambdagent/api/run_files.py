@@ -14,8 +14,8 @@ from lambdagent.effects.replay import replay
 from lambdagent.effects.run_directory import (
     Beginning,
     RunDirectory,
+    put_program,
     runs_in,
-    write_beginning,
 )
 from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
 from lambdagent.frontend.lambda_json import parse_program_json
@@ -74,13 +74,13 @@ def find_run(path: Path) -> RunDirectory:
     return runs[0]
 
 
-def stored_program(directory: RunDirectory) -> Program:
-    """Return the program that a run began with.
+def stored_program(directory: RunDirectory, digest: str) -> Program:
+    """Return the program of a run, which is to have `digest`.
 
     Raises:
         CheckpointError: Its file is damaged or cannot be read.
     """
-    path = directory.program
+    path = directory.program(digest)
     try:
         text = read_file(path).decode("utf-8", "surrogatepass")
         return parse_program_json(Source(str(path), text))
@@ -99,8 +99,9 @@ def replayed(directory: RunDirectory) -> tuple[Linked, Execution]:
     Raises:
         CheckpointError: A file is damaged.
     """
-    linked = link(stored_program(directory))
-    first = start(linked, directory.beginning().input)
+    beginning = directory.beginning()
+    linked = link(stored_program(directory, beginning.digest))
+    first = start(linked, beginning.input)
     return linked, replay(linked, first, read_journal(directory.journal))
 
 
@@ -122,15 +123,23 @@ def _changes(before: Program, after: Program) -> dict[str, str]:
     return words
 
 
-def exchange_program(
-    directory: RunDirectory, beginning: Beginning, before: Program, after: Program
-) -> Beginning:
+def exchange_program(directory: RunDirectory, after: Program) -> Beginning:
     """Have a run go on with another program, and return what it then began with.
 
     Raises:
-        CheckpointError: Something that differs was called, or the run would have gone another way.
+        CheckpointError: Something that differs was called, or the run would have gone another way,
+            or somebody else goes on with it.
     """
-    told = read_journal(directory.journal)
+    directory.acquire()
+    try:
+        return _exchange_program(directory, after)
+    finally:
+        directory.release()
+
+
+def _exchange_program(directory: RunDirectory, after: Program) -> Beginning:
+    beginning, told = directory.beginning(), read_journal(directory.journal)
+    before = stored_program(directory, beginning.digest)
     changes = _changes(before, after)
     called = sorted({intent.site for intent in told.intents.values()} & changes.keys())
     if called:
@@ -145,10 +154,5 @@ def exchange_program(
         raise CheckpointError(finding("K006", site=site, key=key_text(key)))
     public, hidden = without_credentials(after)
     beginning = attrs.evolve(beginning, digest=after.digest(), hidden=hidden)
-    directory.acquire()
-    try:
-        directory.states.unlink(missing_ok=True)
-        write_beginning(directory, program_json(public), beginning)
-    finally:
-        directory.release()
+    put_program(directory, program_json(public), beginning)
     return beginning

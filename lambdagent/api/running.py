@@ -150,6 +150,7 @@ class Session:
         environment: Mapping[str, str] | None = None,
         base_dir: Path | None = None,
         clock: Callable[[], float] = time.time,
+        asks: bool = True,
     ) -> None:
         """Make the agent ready.
 
@@ -160,6 +161,7 @@ class Session:
             environment: Where keys come from; `os.environ` by default.
             base_dir: Where relative paths of scripts start; the working directory by default.
             clock: Seconds since the epoch, for memories.
+            asks: Models and tools are asked; a run that has ended asks nobody, and needs none.
 
         Raises:
             EffectError: A key is not set, a tool has no implementation, a command is refused.
@@ -172,7 +174,7 @@ class Session:
         self.linked: Linked = link(self.program)
         self._newest: Execution | None = None
         self.handlers = Handlers(
-            self.program.sites,
+            self.program.sites if asks else {},
             environment,
             base_dir=base_dir,
             clock=clock,

@@ -14,6 +14,12 @@ the end is never 0, as the bytes are that some file systems leave behind after a
 # is cut off: whoever wrote it had not gone on yet. Everything else was changed by somebody, and to
 # guess what it said could call something twice; so it is an error that names the offset.
 
+# Note [A disk that has refused once]
+#
+# After a failed `fsync` the system may take what it could not write for written: a second one
+# succeeds, and what it was to make safe is not on the disk. So such a file takes nothing more; the
+# run ends, and whoever goes on with it reads what there is.
+
 from __future__ import annotations
 
 import contextlib
@@ -52,9 +58,10 @@ class FrameFile:
         self._path = path
         self._fsync = fsync
         self._dirty = False
+        self._failure: OSError | None = None
         self._end = end
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+            self._file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             os.ftruncate(self._file, end)
             os.lseek(self._file, end, os.SEEK_SET)
         except OSError as error:
@@ -73,6 +80,7 @@ class FrameFile:
         """
         if len(payload) > _LONGEST:
             raise unwritable(self._path, OSError(errno.EFBIG, "the record is too long"))
+        self._check_usable()
         frame = _frame(payload)
         try:
             _write_all(self._file, frame)
@@ -87,17 +95,25 @@ class FrameFile:
     def sync(self) -> None:
         """Wait until everything is on the disk: a failure of power does not lose it any more.
 
+        See Note [A disk that has refused once].
+
         Raises:
-            CheckpointError: The disk refuses it.
+            CheckpointError: The disk refuses it, or has refused before.
         """
+        self._check_usable()
         if not self._dirty:
             return
         if self._fsync:
             try:
                 os.fdatasync(self._file)
             except OSError as error:
+                self._failure = error
                 raise unwritable(self._path, error) from error
         self._dirty = False
+
+    def _check_usable(self) -> None:
+        if self._failure is not None:
+            raise unwritable(self._path, self._failure) from self._failure
 
     def close(self) -> None:
         """Let go of the file; who writes later gets an error, not somebody else's file."""
@@ -205,9 +221,24 @@ def read_frames(path: Path, magic: bytes) -> tuple[list[tuple[int, bytes]], int]
     return frames, end
 
 
+def ends_with(path: Path, payload: bytes) -> bool:
+    """Whether `payload` is the last record of a file, as far as its last bytes tell.
+
+    Whoever relies on it still has to read the file. One that cannot be read does not end so.
+    """
+    frame = _frame(payload)
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(file, "rb") as stream:
+            stream.seek(-len(frame), os.SEEK_END)
+            return stream.read() == frame
+    except OSError:
+        return False
+
+
 def _wrong_magic(path: Path, found: bytes, magic: bytes) -> CheckpointError:
     if found[:-1] == magic[:-1] and len(found) == MAGIC_BYTES:
-        return CheckpointError(finding("K004", path=str(path), found=found[-1], known=magic[-1]))
+        return unknown_format(path, found[-1], magic[-1])
     return damaged(path, 0, "it does not begin as such a file does")
 
 
@@ -237,6 +268,11 @@ def _frames(path: Path, data: bytes) -> Iterator[tuple[int, bytes]]:
 def damaged(path: Path, offset: int, reason: str) -> CheckpointError:
     """Return the error for a file that somebody has changed."""
     return CheckpointError(finding("K001", path=str(path), offset=offset, reason=reason))
+
+
+def unknown_format(path: Path, found: object, known: int) -> CheckpointError:
+    """Return the error for a file that another version has written."""
+    return CheckpointError(finding("K004", path=str(path), found=found, known=known))
 
 
 def unwritable(path: Path, error: OSError) -> CheckpointError:

@@ -18,9 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
-from lambdagent.effects.frames import MAGIC_BYTES, FrameFile, create, damaged, read_frames
+from lambdagent.effects.frames import (
+    MAGIC_BYTES,
+    FrameFile,
+    create,
+    damaged,
+    ends_with,
+    read_frames,
+)
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.packed import NotPackedError, pack, unpack
 from lambdagent.errors import DivergenceError, finding, shown
@@ -154,6 +161,11 @@ def read_journal(path: Path) -> Told:
     return told
 
 
+def has_ended(path: Path) -> bool:
+    """Whether a journal says at its end that the run has ended; the rest of it is not read."""
+    return any(ends_with(path, pack((_END, outcome))) for outcome in get_args(Outcome))
+
+
 def _read(record: Any, told: Told) -> Told:
     """Return `told` and `record`; the tables grow in place."""
     if told.outcome is not None:
@@ -214,13 +226,17 @@ class Recall:
         if intent is None:
             return None
         if (intent.site, intent.digest) != (request.site.name, self.digest_of(request)):
-            key = key_text(request.key)
-            raise DivergenceError(finding("K006", site=request.site.name, key=key))
+            raise diverged(request)
         return self._answers.pop(request.key, None)
 
     def digest_of(self, request: Request) -> int:
         """Return the digest of `request`."""
         return self._digest.of(request.site.name, request.argument)
+
+
+def diverged(request: Request) -> DivergenceError:
+    """Return the error for a request that the journal says nothing of."""
+    return DivergenceError(finding("K006", site=request.site.name, key=key_text(request.key)))
 
 
 class Journal:

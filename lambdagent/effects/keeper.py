@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lambdagent.effects.handlers import Request
-from lambdagent.effects.journal import Journal, Outcome, Recall, Recorded, read_journal
+from lambdagent.effects.journal import (
+    Journal,
+    Outcome,
+    Recall,
+    Recorded,
+    diverged,
+    read_journal,
+)
 from lambdagent.effects.run_directory import Beginning, RunDirectory
 from lambdagent.effects.states import StateFile, forget_states, read_states
+from lambdagent.errors import CheckpointError, Diagnostic, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.machine.link import Linked
@@ -21,6 +29,8 @@ from lambdagent.machine.state import (
 
 # Transitions that are worth a look whether to save: fewer would cost more than they keep.
 _SHORTEST = 1_000
+# States that are damaged, or of another format: the next ones take their place.
+_USELESS = {"K001", "K004"}
 _OUTCOMES: dict[type, Outcome] = {Halt: "answered", Fail: "failed"}
 
 
@@ -31,6 +41,7 @@ class Keeper:
         machine: The newest state on disk, None if there is none.
         begun_s: Seconds that the run has taken in other processes.
         place: The directory of the run.
+        remark: That the states on disk are no use, if so; the journal makes up for them.
         syncs: Whether `commit` and `save` wait for the disk.
     """
 
@@ -59,7 +70,14 @@ class Keeper:
             CheckpointError: A file is damaged, or cannot be read or written.
         """
         told = read_journal(run.journal)
-        self.machine, is_ahead = read_states(run.states, linked, told.end, run=beginning.id)
+        self.remark: Diagnostic | None = None
+        try:
+            self.machine, is_ahead = read_states(run.states, linked, told.end, run=beginning.id)
+        except CheckpointError as error:
+            if error.diagnostic.code not in _USELESS:
+                raise
+            self.remark = finding("K017", finding=error.diagnostic.what)
+            self.machine, is_ahead = None, False
         if is_ahead:
             # The journal lost answers and will be as long again with others; what led to these
             # states must not be taken for those.
@@ -105,7 +123,12 @@ class Keeper:
         """Keep that `request` is about to go out; return its idempotency key.
 
         `at_s` counts from the start of this process.
+
+        Raises:
+            DivergenceError: The run has ended, and asked nothing more before it did.
         """
+        if self._outcome is not None:
+            raise diverged(request)
         digest = self._recall.digest_of(request)
         self._journal.intent(request.key, request.site.name, digest, at_s)
         return f"{self._id}{key_text(request.key)}"

@@ -1,7 +1,9 @@
 """A run on disk: one directory.
 
     DIR/<id>/program.json    the program, as `lambdagent lambda --format json` writes it
-    DIR/<id>/run.json        what else the run began with; its being there is what makes it a run
+    DIR/<id>/program-….json  the one that took its place, named by its digest
+    DIR/<id>/run.json        what else the run began with; its being there is what makes it a run,
+                             and what it says is the digest of the program
     DIR/<id>/journal         see `journal`
     DIR/<id>/states          see `states`
     DIR/<id>/lock            held by whoever goes on with it
@@ -26,11 +28,14 @@ import attrs
 
 from lambdagent.effects.frames import damaged, put_file, read_file, sync_directory, unwritable
 from lambdagent.effects.journal import Told, create_journal
+from lambdagent.effects.states import forget_states
 from lambdagent.errors import CheckpointError, NoSuchFileError, finding
 from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.data import DEEPEST, Data, NotDataError, Record, freeze, thaw
 
 FORMAT_KEY, FORMAT = "lambdagent-run", 1
+# Characters of a digest that name a file.
+_NAMED = 16
 
 
 def new_id(began: float) -> str:
@@ -101,10 +106,14 @@ class RunDirectory:
         """The file of the states."""
         return self.path / "states"
 
-    @property
-    def program(self) -> Path:
-        """The file of the program."""
-        return self.path / "program.json"
+    def program(self, digest: str) -> Path:
+        """The file of the program with `digest`: one that took the place of the first, or that."""
+        changed = self.changed_program(digest)
+        return changed if os.path.lexists(changed) else self.path / "program.json"
+
+    def changed_program(self, digest: str) -> Path:
+        """The file of a program with `digest` that takes the place of another one."""
+        return self.path / f"program-{digest[:_NAMED]}.json"
 
     @property
     def size_bytes(self) -> int:
@@ -226,7 +235,7 @@ def create_run(
     """
     run = RunDirectory(directory / beginning.id)
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        _make_directories(directory)
         run.path.mkdir(mode=0o700)
         sync_directory(directory)
     except OSError as error:
@@ -234,7 +243,8 @@ def create_run(
     try:
         run.acquire()
         create_journal(run.journal, told)
-        write_beginning(run, program_json, beginning)
+        put_file(run.program(beginning.digest), program_json.encode("utf-8", "surrogatepass"))
+        _write_beginning(run, beginning)
     except CheckpointError:
         run.release()
         with contextlib.suppress(OSError):
@@ -243,13 +253,42 @@ def create_run(
     return run
 
 
-def write_beginning(run: RunDirectory, program_json: str, beginning: Beginning) -> None:
-    """Write what a run begins with, the program first.
+def _make_directories(path: Path) -> None:
+    """Make a directory and those above it; the names of all of them are on the disk then."""
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.absolute().parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        sync_directory(each.absolute().parent)
+
+
+def put_program(run: RunDirectory, program_json: str, beginning: Beginning) -> None:
+    """Have a run, which is locked, go on with another program, as `beginning` says.
+
+    It is another one from the moment at which `run.json` says so: until then there is the old one,
+    from then on the new one, whatever ends the process.
 
     Raises:
         CheckpointError: It cannot be written.
     """
-    put_file(run.program, program_json.encode("utf-8", "surrogatepass"))
+    forget_states(run.states)  # those of the old program; the journal is enough for both
+    program = run.changed_program(beginning.digest)
+    put_file(program, program_json.encode("utf-8", "surrogatepass"))
+    _write_beginning(run, beginning)
+    for old in run.path.glob("program*.json"):
+        if old != program:
+            with contextlib.suppress(OSError):
+                old.unlink()
+
+
+def _write_beginning(run: RunDirectory, beginning: Beginning) -> None:
+    """Write `run.json`.
+
+    Raises:
+        CheckpointError: It cannot be written.
+    """
     row = Record({FORMAT_KEY: FORMAT, **attrs.asdict(beginning, recurse=False)})
     checked = Record(row, check=_check(row))
     text = json.dumps(thaw(checked), ensure_ascii=False, indent=1) + "\n"

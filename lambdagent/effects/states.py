@@ -18,6 +18,7 @@ from lambdagent.effects.frames import (
     damaged,
     read_frames,
     sync_directory,
+    unknown_format,
     unwritable,
 )
 from lambdagent.effects.packed import NotPackedError, pack, unpack
@@ -107,7 +108,7 @@ def read_states(
         try:
             row: Any = unpack(payload)
             if number == 0:
-                _check_owner(linked, run, *row)
+                _check_owner(path, linked, run, *row)
                 continue
             end, *delta = row
             machine = decoder.state(tuple(delta))
@@ -120,7 +121,11 @@ def read_states(
     return newest, is_ahead
 
 
-def _check_owner(linked: Linked, run: str, form: Data, program: Data, owner: Data) -> None:
+def _check_owner(
+    path: Path, linked: Linked, run: str, form: Data, program: Data, owner: Data
+) -> None:
+    if form != FORMAT:
+        raise unknown_format(path, form, FORMAT)
     check_origin(linked, form, program)
     if owner != run:
         what = f"they are states of the run {owner!s:.80}"
@@ -134,7 +139,7 @@ def forget_states(path: Path) -> None:
         CheckpointError: They cannot be removed.
     """
     try:
-        path.unlink()
+        path.unlink(missing_ok=True)
         sync_directory(path.parent)
     except OSError as error:
         raise unwritable(path, error) from error

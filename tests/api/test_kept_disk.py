@@ -1,16 +1,20 @@
 """Who waits for the disk: what leaves is on it before, and no event loop waits for it."""
 
 import asyncio
+import errno
 import os
 import threading
 
 import pytest
 
-from lambdagent.api.kept import Run
+from lambdagent.api.kept import Run, ask_again
 from lambdagent.effects import frames
 from lambdagent.effects.journal import read_journal
-from tests.api.kept_world import World, council, load, react, searching
+from lambdagent.errors import CheckpointError
+from tests.api.kept_world import World, council, go_on, load, react, searching
 from tests.effects.agents import PATIENCE_S
+
+__all__ = ["go_on"]
 
 
 class Disk:
@@ -103,3 +107,24 @@ async def test_who_is_cancelled_while_the_disk_is_slow_waits_for_it(tmp_path, mo
     assert len(read_journal(run.path / "journal").intents) == 1
     with load(run.path, world) as again:
         assert (await again.aresume()).value == "done after 3"
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_nothing_leaves_after_the_disk_has_refused(tmp_path, monkeypatch, go_on, number):
+    sync, calls = os.fdatasync, []
+
+    def refuses_once(file: int) -> None:
+        calls.append(file)
+        if len(calls) == number + 1:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(file)
+
+    world = World(searching(3))
+    with Run.begin(react(world), "in", tmp_path) as run, monkeypatch.context() as patch:
+        patch.setattr(frames.os, "fdatasync", refuses_once)
+        with pytest.raises(CheckpointError, match="K008"):
+            go_on(run)
+    assert world.count == number
+    with load(run.path, world) as again:
+        assert go_on(again, doubt=ask_again).value == "done after 3"
+    assert world.count == 7

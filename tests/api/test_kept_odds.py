@@ -77,8 +77,8 @@ def test_the_states_of_another_run_are_not_believed(tmp_path: Path):
         two.resume()
     (one.path / "states").write_bytes((two.path / "states").read_bytes())
     again = Run.load(one.path, providers={"openai": speaker()})
-    with again, pytest.raises(CheckpointError, match=r"K001.*states of the run"):
-        again.resume()
+    with again, pytest.warns(UserWarning, match=r"states of the run"):
+        assert again.resume().trace[0].output == "about apples"
 
 
 def test_a_state_after_one_that_could_not_be_written_is_whole(

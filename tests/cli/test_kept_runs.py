@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from lambdagent import build_agent
+from lambdagent.api.kept import Run
+from lambdagent.cli import keeping
+from lambdagent.effects.run_directory import RunDirectory
 from tests.cli.command import PATIENCE_S, Command
 from tests.cli.test_interrupt import POLITE, Lifeline, lifeline, start
 from tests.cli.test_run_trace import timeless
+from tests.effects.agents import speaker
 
 __all__ = ["lifeline"]
 
@@ -22,6 +27,12 @@ KEPT = ("--checkpoint-dir", "runs")
 # Says how often it was called, so that a second call would be another answer.
 COUNT = "wc=echo call >> calls; wc -l < calls"
 RUN = ("run", "react.yml", "count", "--tool", COUNT)
+SPEAKS = {
+    "type": "simple",
+    "name": "a",
+    "systemPrompt": "p",
+    "model": {"provider": "openai", "name": "m"},
+}
 TWICE = """\
 type: react
 name: twice
@@ -170,6 +181,42 @@ def test_two_do_not_go_on_with_one_run(command: Command, lifeline: Lifeline):
             process.kill()
     assert other.code == 1
     assert "error[K003]" in other.err
+
+
+def test_nobody_is_asked_about_a_run_that_somebody_else_goes_on_with(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+):
+    command(*RUN, *KEPT)
+    run = only_run(command)
+    cut_after(command, run, 3)
+    monkeypatch.setattr(keeping, "has_terminal", lambda: True)
+    somebody = RunDirectory(command.folder / run)
+    somebody.acquire()
+    refused = command("run", "--resume", run, stdin=b"r\n")
+    assert (refused.code, calls(command)) == (1, 1)
+    assert refused.err.startswith("error[K003]")
+    somebody.release()
+    done = command("run", "--resume", run, stdin=b"r\n")
+    assert (done.code, done.out, calls(command)) == (0, "done\n", 2)
+    assert "Nobody knows whether it was carried out" in done.err
+
+
+def test_states_that_are_no_use_are_told_and_do_no_harm(command: Command):
+    command(*RUN, *KEPT)
+    run = only_run(command)
+    (command.folder / run / "states").write_bytes(b"lambdaS\x02")
+    done = command("run", "--resume", run)
+    assert (done.code, done.out, calls(command)) == (0, "done\n", 1)
+    assert f"note[K017]: the states of the run are not used: `{run}/states` is of" in done.err
+    assert "note" not in command("run", "--resume", run).err
+
+
+def test_a_finished_run_needs_no_key(command: Command):
+    model = build_agent(SPEAKS, providers={"openai": speaker("spoken")})
+    with Run.begin(model, "in", command.folder / "runs") as run:
+        run.resume()
+    done = command("run", "--resume", "runs")
+    assert (done.code, done.out) == (0, "spoken\n")
 
 
 def test_a_fork_starts_from_a_step_with_another_answer(command: Command):

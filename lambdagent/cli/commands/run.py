@@ -22,6 +22,7 @@ from lambdagent.errors import (
     finding,
     plain,
 )
+from lambdagent.errors import render as render_diagnostic
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Tool
 from lambdagent.machine.engines import ENGINES
@@ -170,6 +171,7 @@ def _program(arguments: Namespace) -> Program:
 def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
     """Go on with a run on disk, and say how to go on where it does not come to its end."""
     with run:
+        run.lock()  # before anybody is asked about what it waits for
         report = _Report(arguments, out, live=arguments.verbose or run.program.shows_steps)
         check_places(report.places)
         out.note(f"kept in {run.path}")
@@ -177,7 +179,11 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
         confirm = confirming.confirm_of(arguments, run, out)
         try:
             result = run.resume(
-                timeout_s=arguments.timeout, watch=report.watch, doubt=doubt, confirm=confirm
+                timeout_s=arguments.timeout,
+                watch=report.watch,
+                doubt=doubt,
+                confirm=confirm,
+                remark=lambda remark: out.error(render_diagnostic(remark, word="note")),
             )
             report.outcome = running.to_json(result)
         except SuspendedError as error:
