@@ -406,6 +406,11 @@ MESSAGES: dict[str, Text] = {
         "the states of the run are not used: {finding}",
         why="its journal says all that is needed to go on; the next states take their place",
     ),
+    "K018": Text(
+        "`{path}` holds a state that the program cannot come to",
+        why="it fits its checksum, so it was not written by a run of this program",
+        fix="remove it: the journal is enough to go on",
+    ),
     "M001": Text(
         "no rule applies to {message}",
         why="a lowered program never gets here: this is a fault of lambdagent",
@@ -451,6 +456,12 @@ MESSAGES: dict[str, Text] = {
         fix="`lambdagent checkpoints DIR --show RUN` lists them",
     ),
     "U011": Text("`{option}` belongs to `--resume`", fix="name the run that goes on"),
+    "U017": Text(
+        "`{option}` says two things of {place}",
+        why="only one of them can be meant",
+        fix="leave one of them out",
+    ),
+    "U016": Text("`{option}` needs {what}", fix="without it, it would change nothing"),
     "U013": Text(
         "step {place} is not in doubt",
         why="what a run was answered does not change while it goes on",

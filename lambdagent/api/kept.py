@@ -10,7 +10,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -275,9 +275,13 @@ class Run:
         """Go on to the end on the running event loop; see `resume`."""
         with self._going(watch, doubt, remark) as (execution, history):
             try:
-                return await self._session.adrive(execution, timeout_s, history, confirm)
-            finally:
-                await on_disk(execution, execution.save)
+                result = await self._session.adrive(execution, timeout_s, history, confirm)
+            except BaseException:
+                with suppress(CheckpointError):  # `_going` tries again, and tells
+                    await on_disk(execution, execution.save)
+                raise
+            await on_disk(execution, execution.save)
+            return result
 
     def lock(self) -> None:
         """Be the only one to go on with the run, until it has been gone on with or is closed.
@@ -352,6 +356,11 @@ class Run:
         )
         directory.release()
         return Run(directory, beginning, self._make, fsync=self._fsync)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its journal ends with the end of the run."""
+        return has_ended(self._directory.journal)
 
     @property
     def doubts(self) -> list[Request]:
@@ -441,23 +450,33 @@ class Run:
             )
             if keeper.remark is not None:
                 remark(keeper.remark)
+            linked, first = self._session.linked, self._start()
             # Who watches sees the run from its start, and so do models that remember.
             whole = watch is not None or handlers.remember
             kept = None if whole else keeper.machine
             execution = Execution(
-                self._session.linked,
-                self._start() if kept is None else kept,
+                linked,
+                first if kept is None else kept,
                 watch=None if watch is None else watcher(watch),
                 choice=_STEPPING,
                 keeper=keeper,
             )
             try:
-                yield execution, cache(self.history) if kept else lambda: execution
-            finally:
+                if kept is None:
+                    yield execution, lambda: execution
+                else:  # the files may be gone when somebody asks
+                    yield execution, cache(partial(replay, linked, first, keeper.told))
+            except BaseException as error:
                 try:
                     keeper.save(execution.machine)
-                finally:
-                    keeper.close()
+                except CheckpointError as second:
+                    if not isinstance(error, CheckpointError):
+                        remark(second.diagnostic)
+                raise
+            else:
+                keeper.save(execution.machine)
+            finally:
+                keeper.close()
         finally:
             self._keeper = None
             self._directory.release()

@@ -14,6 +14,7 @@ from lambdagent.effects.replay import replay
 from lambdagent.effects.run_directory import (
     Beginning,
     RunDirectory,
+    leftovers_in,
     put_program,
     runs_in,
 )
@@ -30,20 +31,27 @@ from lambdagent.source import Source
 def remove_finished(directory: Path, most: int) -> list[str]:
     """Remove the oldest finished runs in `directory` until no more than `most` runs are left.
 
-    A run that is not finished is never removed, nor one that somebody else looks after.
+    What a kill has left of runs goes first. A run that is not finished is never removed, nor one
+    that somebody else looks after.
 
     Returns:
         The names of those that are removed.
     """
     runs = runs_in(directory)
     gone: list[str] = []
+    for left in leftovers_in(directory):
+        with suppress(CheckpointError):
+            left.remove()
+            gone.append(left.id)
+    kept = len(runs)
     for run in runs:
-        if len(runs) - len(gone) <= most:
+        if kept <= most:
             break
         with suppress(CheckpointError):
             if read_journal(run.journal).outcome is not None:
                 run.remove()
                 gone.append(run.id)
+                kept -= 1
     return gone
 
 

@@ -461,7 +461,7 @@ def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
 
 def _effect_finding(error: Record, message: str) -> Any:
     data: Data = error["data"]
-    if isinstance(data, Record) and "code" in data:
+    if isinstance(data, Record) and {"code", "what", "why", "fix"} <= data.keys():
         code = str(data["code"])
         found = finding("R001", message=str(data["what"]), site=error["site"])
         return found._replace(code=code, why=str(data["why"]), fix=str(data["fix"]))

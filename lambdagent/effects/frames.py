@@ -37,8 +37,8 @@ from lambdagent.errors import CheckpointError, finding
 MAGIC_BYTES = 8
 _HEAD = struct.Struct("<IHI")
 _END = b"\xa7"
-# A length that no record of ours has: reading stops before memory does.
-_LONGEST = 1 << 30
+# No file of ours is longer, nor a record of one: reading stops before memory does.
+LONGEST_FILE = 1 << 30
 
 
 class FrameFile:
@@ -78,10 +78,9 @@ class FrameFile:
         Raises:
             CheckpointError: It cannot be written; the file is as before.
         """
-        if len(payload) > _LONGEST:
-            raise unwritable(self._path, OSError(errno.EFBIG, "the record is too long"))
         self._check_usable()
         frame = _frame(payload)
+        _check_length(self._path, self._end + len(frame))
         try:
             _write_all(self._file, frame)
         except OSError as error:
@@ -130,6 +129,13 @@ def _check(length: int) -> int:
     return zlib.crc32(length.to_bytes(4, "little")) & 0xFFFF
 
 
+def _check_length(path: Path, length: int) -> None:
+    """Refuse to write what `read_file` would refuse to read."""
+    if length > LONGEST_FILE:
+        reason = f"it would be longer than {LONGEST_FILE:,} bytes"
+        raise unwritable(path, OSError(errno.EFBIG, reason))
+
+
 def _write_all(file: int, data: bytes) -> None:
     written = os.write(file, data)
     while written < len(data):
@@ -155,6 +161,7 @@ def put_file(path: Path, data: bytes) -> None:
     Raises:
         CheckpointError: It cannot be written.
     """
+    _check_length(path, len(data))
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -191,7 +198,11 @@ def read_file(path: Path) -> bytes:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with os.fdopen(file, "rb") as stream:
-            if stat.S_ISREG(os.fstat(file).st_mode):
+            found = os.fstat(file)
+            if found.st_size > LONGEST_FILE:
+                reason = f"it is longer than {LONGEST_FILE:,} bytes"
+                raise CheckpointError(finding("K009", path=str(path), reason=reason))
+            if stat.S_ISREG(found.st_mode):
                 return stream.read()
     except FileNotFoundError:
         raise
@@ -248,7 +259,7 @@ def _frames(path: Path, data: bytes) -> Iterator[tuple[int, bytes]]:
         length, check, crc = _HEAD.unpack_from(data, place)
         start = place + _HEAD.size
         end = start + length + 1
-        if check != _check(length) or length > _LONGEST:
+        if check != _check(length) or length > LONGEST_FILE:
             if data[start - 1] == 0 and not any(data[start:]):
                 return
             raise damaged(path, place, "the length of a record does not match its check")

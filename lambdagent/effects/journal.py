@@ -145,6 +145,10 @@ def _micro(seconds: float) -> int:
     return round(seconds * _MICRO)
 
 
+class _MalformedRecordError(ValueError):
+    """What no record of a journal says."""
+
+
 def read_journal(path: Path) -> Told:
     """Return what a journal says.
 
@@ -156,8 +160,9 @@ def read_journal(path: Path) -> Told:
     for offset, payload in frames:
         try:
             told = _read(unpack(payload), told)
-        except (NotPackedError, TypeError, ValueError, OverflowError) as error:
-            raise damaged(path, offset, f"no record of a journal: {error}") from error
+        except (NotPackedError, ArithmeticError, TypeError, ValueError) as error:
+            reason = f": {error}" if isinstance(error, _MalformedRecordError) else ""
+            raise damaged(path, offset, f"no record of a journal{reason}") from error
     return told
 
 
@@ -170,19 +175,21 @@ def _read(record: Any, told: Told) -> Told:
     """Return `told` and `record`; the tables grow in place."""
     if told.outcome is not None:
         what = "it stands after the end"
-        raise ValueError(what)
+        raise _MalformedRecordError(what)
     form, *rest = record
     if form == _INTENT:
         key, site, digest, at = rest
         known = _is_key(key) and type(site) is str and type(digest) is int and type(at) is int
+        known = known and at >= 0
         if known:
             told.intents[key] = Intent(site, digest, at / _MICRO)
     elif form in {_ANSWER, _FAILURE}:
         key, what, at, took = rest
         known = key in told.intents and type(at) is int and type(took) is int
+        known = known and at >= 0 and took >= 0
         if known and key in told.answers:
             what = f"a second answer to {key_text(key)}"
-            raise ValueError(what)
+            raise _MalformedRecordError(what)
         if known:
             answer = what if form == _ANSWER else _failure(what)
             told.answers[key] = Recorded(answer, at / _MICRO, took / _MICRO)
@@ -192,7 +199,7 @@ def _read(record: Any, told: Told) -> Told:
         if known:
             return told._replace(outcome=outcome)
     if not known:
-        raise ValueError(shown(record))
+        raise _MalformedRecordError(shown(record))
     return told
 
 
@@ -204,7 +211,10 @@ def _is_key(key: Any) -> bool:
 
 def _failure(what: Any) -> Failure:
     kind, message, data = what
-    return Failure(str(kind), str(message), data)
+    if type(kind) is not str or type(message) is not str:
+        reason = "a failure that says nothing"
+        raise _MalformedRecordError(reason)
+    return Failure(kind, message, data)
 
 
 class Recall:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import (
+    Intent,
     Journal,
     Outcome,
     Recall,
@@ -39,6 +40,7 @@ class Keeper:
 
     Attributes:
         machine: The newest state on disk, None if there is none.
+        told: What the journal says, of this process too.
         begun_s: Seconds that the run has taken in other processes.
         place: The directory of the run.
         remark: That the states on disk are no use, if so; the journal makes up for them.
@@ -69,7 +71,7 @@ class Keeper:
         Raises:
             CheckpointError: A file is damaged, or cannot be read or written.
         """
-        told = read_journal(run.journal)
+        self.told = told = read_journal(run.journal)
         self.remark: Diagnostic | None = None
         try:
             self.machine, is_ahead = read_states(run.states, linked, told.end, run=beginning.id)
@@ -113,8 +115,8 @@ class Keeper:
         if recorded is None and request.key in self._open and not request.site.idempotent:
             answer = self._doubt(request)
             if answer is not None:
-                recorded = Recorded(answer, self.begun_s, 0.0)
-                self._journal.result(request.key, answer, 0.0, 0.0)
+                self.result(request.key, answer, 0.0, 0.0)
+                recorded = self.told.answers[request.key]
         if recorded is not None:
             self._recalled(request)
         return recorded
@@ -131,11 +133,13 @@ class Keeper:
             raise diverged(request)
         digest = self._recall.digest_of(request)
         self._journal.intent(request.key, request.site.name, digest, at_s)
+        self.told.intents[request.key] = Intent(request.site.name, digest, self.begun_s + at_s)
         return f"{self._id}{key_text(request.key)}"
 
     def result(self, key: Path, answer: Data | Failure, at_s: float, took_s: float) -> None:
         """Keep what came of a request."""
         self._journal.result(key, answer, at_s, took_s)
+        self.told.answers[key] = Recorded(answer, self.begun_s + at_s, took_s)
 
     def commit(self) -> None:
         """Wait until all of it is on the disk."""

@@ -15,6 +15,7 @@ class _Replay(Recall):
     """Answers from a journal and keeps nothing."""
 
     begun_s = 0.0
+    machine: Machine | None = None
     place = None
     slice = None
     syncs = False

@@ -17,23 +17,39 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
 import time
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from lambdagent.effects.frames import damaged, put_file, read_file, sync_directory, unwritable
+from lambdagent.effects.frames import (
+    damaged,
+    put_file,
+    read_file,
+    sync_directory,
+    unknown_format,
+    unwritable,
+)
 from lambdagent.effects.journal import Told, create_journal
 from lambdagent.effects.states import forget_states
 from lambdagent.errors import CheckpointError, NoSuchFileError, finding
 from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.data import DEEPEST, Data, NotDataError, Record, freeze, thaw
+from lambdagent.machine.text import text_of_data
 
 FORMAT_KEY, FORMAT = "lambdagent-run", 1
+_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
+_PART = re.compile(r"journal|states|lock|program(-[0-9a-f]+)?\.json|\..+\.[0-9a-f]{8}")
+_BEGINNING_S = 60.0
+_DIGEST = re.compile("[0-9a-f]{64}")
+# Until then a float tells microseconds apart.
+_LATEST_S = 1e10
 # Characters of a digest that name a file.
 _NAMED = 16
 
@@ -135,12 +151,14 @@ class RunDirectory:
         try:
             text = read_file(path).decode("utf-8", "surrogatepass")
             # The input is one level below the row.
-            row: Any = freeze(json.loads(text), max_depth=DEEPEST + 1)
-            return _beginning(path, row)
+            row = freeze(json.loads(text), max_depth=DEEPEST + 1)
         except FileNotFoundError:
             raise NoSuchFileError(finding("K002", path=str(self.path))) from None
-        except (KeyError, TypeError, ValueError, RecursionError, NotDataError) as error:
+        except NotDataError as error:
             raise damaged(path, 0, f"it describes no run: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise damaged(path, 0, "it describes no run: it is no JSON") from error
+        return _beginning(path, row)
 
     def acquire(self) -> None:
         """Be the only one to go on with this run, until `release`.
@@ -164,6 +182,9 @@ class RunDirectory:
             os.close(lock)
             raise unwritable(path, error) from error
         self._lock = lock
+        # Whoever forgets to let go of it does so when nobody has it any more.
+        self._forgotten = weakref.finalize(self, os.close, lock)
+        self._forgotten.atexit = False
         _locked.add(self)
 
     def release(self) -> None:
@@ -175,7 +196,7 @@ class RunDirectory:
     def let_go(self) -> None:
         """Have nothing to do with the lock any more; whoever else has it keeps it."""
         if self._lock is not None:
-            os.close(self._lock)
+            self._forgotten()
             self._lock = None
             _locked.discard(self)
 
@@ -185,6 +206,10 @@ class RunDirectory:
         Raises:
             CheckpointError: It cannot be removed, or somebody goes on with it.
         """
+        if self.path.is_symlink():
+            raise CheckpointError(
+                finding("K009", path=str(self.path), reason="it is a link, which is not followed")
+            )
         self.acquire()
         try:
             (self.path / "run.json").unlink(missing_ok=True)
@@ -195,23 +220,38 @@ class RunDirectory:
             self.release()
 
 
-def _beginning(path: Path, row: Any) -> Beginning:
+def _beginning(path: Path, row: Data) -> Beginning:
+    if not isinstance(row, Record) or not {FORMAT_KEY, "check"} <= row.keys():
+        raise damaged(path, 0, "it describes no run")
     form = row[FORMAT_KEY]
-    if form != FORMAT:
-        raise CheckpointError(finding("K004", path=str(path), found=form, known=FORMAT))
+    if type(form) is not int or form != FORMAT:
+        raise unknown_format(path, text_of_data(form), FORMAT)
     if row["check"] != _check(row):
         raise damaged(path, 0, "it does not match its check")
-    parent = row["parent"]
-    return Beginning(
-        id=str(row["id"]),
-        agent=str(row["agent"]),
-        digest=str(row["digest"]),
-        input=row["input"],
-        began=float(row["began"]),
-        autosave=int(row["autosave"]),
-        hidden=tuple(map(str, row["hidden"])),
-        parent=None if parent is None else (str(parent[0]), str(parent[1])),
-    )
+    for field, fits in _FIELDS.items():
+        if field not in row or not fits(row[field]):
+            raise damaged(path, 0, f"its `{field}` is missing, or is none")
+    fields: dict[str, Any] = {field: row[field] for field in _FIELDS}
+    return Beginning(**{**fields, "began": float(fields["began"])})
+
+
+def _are_texts(value: object, count: int | None = None) -> bool:
+    if not isinstance(value, tuple) or not all(isinstance(each, str) for each in value):
+        return False
+    return count is None or len(value) == count
+
+
+# What `run.json` has besides its format and its check, each with what it may be.
+_FIELDS: dict[str, Callable[[Any], bool]] = {
+    "agent": lambda value: isinstance(value, str),
+    "digest": lambda value: isinstance(value, str) and _DIGEST.fullmatch(value) is not None,
+    "input": lambda _: True,
+    "began": lambda value: type(value) in {int, float} and abs(value) < _LATEST_S,
+    "autosave": lambda value: type(value) is int and value >= 0,
+    "hidden": _are_texts,
+    "parent": lambda value: value is None or _are_texts(value, 2),
+    "id": lambda value: isinstance(value, str),
+}
 
 
 def _check(row: Record) -> str:
@@ -293,6 +333,26 @@ def _write_beginning(run: RunDirectory, beginning: Beginning) -> None:
     checked = Record(row, check=_check(row))
     text = json.dumps(thaw(checked), ensure_ascii=False, indent=1) + "\n"
     put_file(run.path / "run.json", text.encode("utf-8", "surrogatepass"))
+
+
+def leftovers_in(directory: Path) -> list[RunDirectory]:
+    """Return what was left in `directory` of runs whose beginning or removal was killed.
+
+    One that is younger than a minute may be about to become a run.
+    """
+    latest = time.time() - _BEGINNING_S
+    return [
+        RunDirectory(path)
+        for path in sorted(directory.iterdir())
+        if _ID.fullmatch(path.name) and _is_left(path) and path.lstat().st_mtime < latest
+    ]
+
+
+def _is_left(path: Path) -> bool:
+    """Whether there is nothing in `path` but what a run has besides its `run.json`."""
+    if path.is_symlink() or not path.is_dir():
+        return False
+    return all(_PART.fullmatch(each.name) for each in path.iterdir())
 
 
 def runs_in(directory: Path) -> list[RunDirectory]:

@@ -32,6 +32,7 @@ from lambdagent.machine.checkpoint import (
 )
 from lambdagent.machine.link import Linked
 from lambdagent.machine.state import Machine
+from lambdagent.machine.tenable import untenable
 
 MAGIC = b"lambdaS\x01"
 _GROWTH = 8
@@ -102,7 +103,7 @@ def read_states(
         return None, False
     frames, _ = read_frames(path, MAGIC)
     newest: Machine | None = None
-    is_ahead = False
+    place, is_ahead = 0, False
     decoder = StateDecoder(linked)
     for number, (offset, payload) in enumerate(frames):
         try:
@@ -113,11 +114,16 @@ def read_states(
             end, *delta = row
             machine = decoder.state(tuple(delta))
             if end <= journal_end:
-                newest = machine
+                newest, place = machine, offset
             else:
                 is_ahead = True
         except (NotPackedError, MalformedStateError, TypeError, ValueError) as error:
-            raise damaged(path, offset, str(error)) from error
+            malformed = isinstance(error, MalformedStateError)
+            reason = str(error) if malformed else "it is no state of a run"
+            raise damaged(path, offset, reason) from error
+    why_not = None if newest is None else untenable(linked, newest)
+    if why_not is not None:
+        raise damaged(path, place, why_not)
     return newest, is_ahead
 
 

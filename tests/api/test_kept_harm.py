@@ -24,7 +24,6 @@ from tests.api.kept_world import (
     council,
     go_on,
     load,
-    plain,
     react,
     same,
     searching,

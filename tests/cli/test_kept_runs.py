@@ -254,6 +254,16 @@ def test_a_fork_may_have_another_input_or_part_of_an_answer(command: Command):
         ((), 2, "U009"),
         (("--resume", "nowhere"), 4, "K002"),
         (("--resume", "react.yml"), 4, "K002"),
+        (("--resume", "RUN", "--force"), 2, "U016"),
+        (("react.yml", "--resume", "RUN", "--engine", "recursive"), 2, "U001"),
+        (("react.yml", "x", "--checkpoint-dir", "d", "--engine", "recursive"), 2, "U001"),
+        (("--resume", "RUN", "--answer", "2=1", "--answer", "2=2"), 2, "U017"),
+        (("--resume", "RUN", "--answer", "2=1", "--answer", "@1=2"), 2, "U017"),
+        (("--resume", "RUN", "--at", "3", "--answer", "2=1", "--answer", "@1=1"), 2, "U017"),
+        (("--resume", "RUN", "--edit", "2=1", "--edit", "2=1"), 2, "U017"),
+        (("--resume", "RUN", "--edit", "2=1", "--edit", "@1=1"), 2, "U017"),
+        (("--resume", "RUN", "--at", "3", "--edit", "2=1", "--answer", "2=1"), 2, "U017"),
+        (("--resume", "RUN", "--edit", "input=1", "--edit", "input=2"), 2, "U017"),
         (("--resume", "RUN", "--at", "99"), 2, "U010"),
         (("--resume", "RUN", "--at", "x"), 2, "U010"),
         (("--resume", "RUN", "--at", "9" * 5000), 2, "U010"),
@@ -269,6 +279,15 @@ def test_what_cannot_be_is_refused(command: Command, argv: tuple[str, ...], code
     done = command("run", *(run if part == "RUN" else part for part in argv))
     assert (done.code, done.out) == (code, "")
     assert f"error[{error}]" in done.err
+
+
+@pytest.mark.parametrize(
+    "option", ["--resume", "--checkpoint-dir", "--output", "--trace-file", "--record", "--input"]
+)
+def test_a_path_that_is_empty_is_refused(command: Command, option: str):
+    refused = command("run", "react.yml", "x", option, "")
+    assert (refused.code, refused.out) == (2, "")
+    assert f"argument {option}: expected a path" in refused.err
 
 
 def test_a_changed_program_is_refused_with_the_difference(command: Command):
@@ -348,59 +367,6 @@ def test_what_the_models_said_can_be_recorded_of_a_kept_run(command: Command):
     said = (command.folder / "said.json").read_text()
     command(*RUN, "--record", "plain.json")
     assert said == (command.folder / "plain.json").read_text()
-
-
-# --- checkpoints ---------------------------------------------------------------------------------
-
-
-def test_runs_are_listed_with_where_they_stand(command: Command):
-    command(*RUN, *KEPT)
-    cut_after(command, only_run(command), 3)
-    done = command("checkpoints", "runs")
-    head, line = done.out.splitlines()
-    assert head.split() == ["RUN", "AGENT", "BEGAN", "STANDS", "CALLS", "SIZE"]
-    assert "worker" in line
-    assert "waits for tool:wc" in line
-    assert re.search(r"  1  +[\d,]+ B$", line)
-
-
-def test_a_damaged_run_is_listed_as_such(command: Command):
-    command(*RUN, *KEPT)
-    journal = command.folder / only_run(command) / "journal"
-    data = bytearray(journal.read_bytes())
-    data[20] ^= 1
-    journal.write_bytes(data)
-    assert "damaged" in command("checkpoints", "runs").out
-    done = command("run", "--resume", only_run(command))
-    assert (done.code, done.out) == (1, "")
-    assert "error[K001]" in done.err
-    assert "at byte 8" in done.err
-
-
-def test_where_a_run_stands_is_shown_with_its_continuation(command: Command):
-    command(*RUN, *KEPT)
-    run = only_run(command)
-    cut_after(command, run, 3)
-    done = command("checkpoints", "runs", "--show", Path(run).name)
-    assert done.code == 0
-    assert "β[0]  think" in done.out
-    assert "the run asks tool:wc (@1): f.txt" in done.out
-    assert re.search(r"^  0  .*□", done.out, re.MULTILINE)
-
-
-def test_finished_runs_are_removed_and_others_stay(command: Command):
-    for _ in range(3):
-        command(*RUN, *KEPT)
-    first, *_ = runs_of(command)
-    cut_after(command, first, 2)
-    assert command("checkpoints", "runs", "--prune").code == 0
-    assert runs_of(command) == [first]
-
-
-def test_a_directory_without_runs(command: Command):
-    (command.folder / "empty").mkdir()
-    assert command("checkpoints", "empty").out == ""
-    assert command("checkpoints", "nowhere").code == 4
 
 
 # --- the page ------------------------------------------------------------------------------------

@@ -236,7 +236,8 @@ HOLD = """
 import sys
 from pathlib import Path
 from lambdagent.effects.run_directory import RunDirectory
-RunDirectory(Path(sys.argv[1])).acquire()
+held = RunDirectory(Path(sys.argv[1]))
+held.acquire()
 print("held", flush=True)
 sys.stdin.read()
 """

@@ -9,7 +9,14 @@ from pathlib import Path
 
 from lambdagent.api import compiling, kept, recording, running
 from lambdagent.cli import confirming, keeping
-from lambdagent.cli.files import check_places, decoded, fill_file, standard_input, write_file
+from lambdagent.cli.files import (
+    check_places,
+    decoded,
+    fill_file,
+    place,
+    standard_input,
+    write_file,
+)
 from lambdagent.cli.output import Output, json_text
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.redaction import Redaction
@@ -43,11 +50,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="agent file: YAML, λ text (.lam) or tables (.json)",
     )
     add("input", metavar="INPUT", nargs="?", help="the input; - reads standard input")
-    add("--input", dest="input_file", metavar="FILE", help="read the input from a file")
-    add("--trace", action="store_true", help="print the β-trace on standard error")
-    add("--trace-file", metavar="FILE", help="record the run, for `trace`")
     add(
-        "--record", metavar="FILE", help="write what the models said, for `script: {recording: …}`"
+        "--input", dest="input_file", type=place, metavar="FILE", help="read the input from a file"
+    )
+    add("--trace", action="store_true", help="print the β-trace on standard error")
+    add("--trace-file", type=place, metavar="FILE", help="record the run, for `trace`")
+    add(
+        "--record",
+        type=place,
+        metavar="FILE",
+        help="write what the models said, for `script: {recording: …}`",
     )
     add("--max-steps", type=_whole, metavar="N", help="bound of every ReAct loop")
     add("--temperature", type=_temperature, metavar="T", help="temperature of every agent")
@@ -71,8 +83,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="something that the agent remembers from the start",
     )
-    add("--checkpoint-dir", metavar="DIR", help="keep the run on disk, in a directory of its own")
-    add("--resume", metavar="RUN", help="go on with a run that was kept")
+    add(
+        "--checkpoint-dir",
+        type=place,
+        metavar="DIR",
+        help="keep the run on disk, in a directory of its own",
+    )
+    add("--resume", type=place, metavar="RUN", help="go on with a run that was kept")
     add(
         "--in-doubt",
         choices=keeping.POLICIES,
@@ -115,7 +132,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="[KEY=]WHY",
         help="do not make it, and tell the agent why",
     )
-    add("--output", metavar="FILE", help="write the answer to a file instead of stdout")
+    add(
+        "--output", type=place, metavar="FILE", help="write the answer to a file instead of stdout"
+    )
     add("--format", choices=("text", "json"), default="text", help="form of the answer")
     add("--quiet", "-q", action="store_true", help="print nothing but the answer")
     add("--verbose", "-v", action="store_true", help="print every step as it ends")
