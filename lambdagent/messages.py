@@ -406,6 +406,11 @@ MESSAGES: dict[str, Text] = {
         "the states of the run are not used: {finding}",
         why="its journal says all that is needed to go on; the next states take their place",
     ),
+    "K019": Text(
+        "the run began in `{path}`, which is not there",
+        why="its commands run, and its relative paths start, in the working directory instead",
+        fix="go on with it from where its files are",
+    ),
     "K018": Text(
         "`{path}` holds a state that the program cannot come to",
         why="it fits its checksum, so it was not written by a run of this program",

@@ -26,6 +26,7 @@ from lambdagent.api.run_files import (
     remove_finished,
     stored_program,
 )
+from lambdagent.api.run_places import at_home, base_dir, work_place
 from lambdagent.api.running import Result, Session, write_record
 from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
 from lambdagent.effects.execution import Execution
@@ -143,6 +144,7 @@ class Run:
         self._fsync = fsync
         self._keeper: Keeper | None = None
         self._turn = threading.Lock()
+        self._remarks: list[Diagnostic] = []
 
     @classmethod
     def begin(
@@ -173,6 +175,8 @@ class Run:
             EffectError: A key is not set, a tool has no implementation.
         """
         program = agent if isinstance(agent, Program) else compile_term(agent)
+        place = work_place(options)
+        options = {**options, "base_dir": None if place is None else Path(place)}
         make = partial(Session, program, engine="cek", **options)
         with make() as session:  # what is missing is told before there is a run
             redaction = session.handlers.redaction
@@ -187,6 +191,7 @@ class Run:
             began=began,
             autosave=autosave,
             hidden=hidden,
+            directory=place,
         )
         found = create_run(Path(directory), kept, beginning)
         if most is not None:
@@ -226,13 +231,18 @@ class Run:
             make = partial(_without_address, beginning.hidden)
         options = {name: more.pop(name) for name in _SESSION_OPTIONS & more.keys()}
         overrides = make_overrides(**more, environment={})
-        program = overridden(stored if program is None else program, overrides)
+        program = stored if program is None else at_home(program, stored, beginning)
+        program = overridden(program, overrides)
         if program.digest() != beginning.digest:
             if not force:
                 raise CheckpointError(finding("K005", difference=difference(stored, program)))
             beginning = exchange_program(directory, program)
+        base, remarks = base_dir(beginning, program)
+        options = {"base_dir": base, **options}
         make = partial(make, program, engine="cek", **options)
-        return cls(directory, beginning, make, fsync=fsync)
+        run = cls(directory, beginning, make, fsync=fsync)
+        run._remarks += [] if options["base_dir"] else remarks
+        return run
 
     def resume(
         self,
@@ -448,6 +458,8 @@ class Run:
                 doubt=lambda request: handlers.redaction.answer(doubt(request)),
                 fsync=self._fsync,
             )
+            while self._remarks and self._asks:
+                remark(self._remarks.pop())
             if keeper.remark is not None:
                 remark(keeper.remark)
             linked, first = self._session.linked, self._start()

@@ -159,7 +159,8 @@ class Session:
             engine: ``recursive``, ``cek`` or ``adaptive``; wins over LAMBDAGENT_ENGINE, which wins
                 over the file; ``recursive`` where nobody says.
             environment: Where keys come from; `os.environ` by default.
-            base_dir: Where relative paths of scripts start; the working directory by default.
+            base_dir: Where relative paths of scripts start, and commands run; the working
+                directory by default.
             clock: Seconds since the epoch, for memories.
             asks: Models and tools are asked; a run that has ended asks nobody, and needs none.
 

@@ -71,6 +71,8 @@ class Beginning:
         began: Seconds since the epoch.
         autosave: β between two states on disk; 0 for none but the last.
         hidden: Sites whose models have a password in their URL, which is not kept.
+        directory: Where it works, if that is known: its commands run and its relative paths start
+            there.
         parent: The run that it is a fork of, and the key of the first call that is its own.
         id: What it is called, wherever its directory is moved to.
     """
@@ -81,6 +83,7 @@ class Beginning:
     began: float
     autosave: int
     hidden: tuple[str, ...] = ()
+    directory: str | None = None
     parent: tuple[str, str] | None = None
     id: str = attrs.field(default=attrs.Factory(lambda self: new_id(self.began), takes_self=True))
 
@@ -228,6 +231,7 @@ def _beginning(path: Path, row: Data) -> Beginning:
         raise unknown_format(path, text_of_data(form), FORMAT)
     if row["check"] != _check(row):
         raise damaged(path, 0, "it does not match its check")
+    row = Record({"directory": None, **row})
     for field, fits in _FIELDS.items():
         if field not in row or not fits(row[field]):
             raise damaged(path, 0, f"its `{field}` is missing, or is none")
@@ -249,6 +253,7 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "began": lambda value: type(value) in {int, float} and abs(value) < _LATEST_S,
     "autosave": lambda value: type(value) is int and value >= 0,
     "hidden": _are_texts,
+    "directory": lambda value: value is None or isinstance(value, str),
     "parent": lambda value: value is None or _are_texts(value, 2),
     "id": lambda value: isinstance(value, str),
 }
