@@ -32,9 +32,9 @@ from lambdagent.source import Source, Span
 
 _SHOWN = 80
 _LIKE_JSON = (str, bool, int, float, list, tuple, Mapping, type(None))
-# The end of a path says which file it is; a call is approved by who has seen all of it; what is
-# told of a finding was cut when that was made.
-_WHOLE = {"path", "call", "finding"}
+# The end of a path says which file it is; a call is approved by who has seen all of it; a finding
+# and a difference were cut when they were made.
+_WHOLE = {"path", "call", "finding", "difference"}
 
 
 class Diagnostic(NamedTuple):

@@ -6,6 +6,7 @@ run = Run.load("runs/20261130-104700-3f9a1c")    run.resume()
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 import warnings
@@ -18,9 +19,9 @@ from typing import Any, Final
 import attrs
 
 from lambdagent.api.compiling import compile_term, make_overrides
+from lambdagent.api.differences import difference
 from lambdagent.api.programs import overridden
 from lambdagent.api.run_files import (
-    difference,
     exchange_program,
     find_run,
     remove_finished,
@@ -234,9 +235,11 @@ class Run:
         program = stored if program is None else at_home(program, stored, beginning)
         program = overridden(program, overrides)
         if program.digest() != beginning.digest:
+            redact = Redaction(options.get("environment") or os.environ).text
             if not force:
-                raise CheckpointError(finding("K005", difference=difference(stored, program)))
-            beginning = exchange_program(directory, program)
+                words = difference(stored, program, redact)
+                raise CheckpointError(finding("K005", difference=words))
+            beginning = exchange_program(directory, program, redact)
         base, remarks = base_dir(beginning, program)
         options = {"base_dir": base, **options}
         make = partial(make, program, engine="cek", **options)

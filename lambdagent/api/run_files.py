@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import attrs
 
+from lambdagent.api.differences import changes, in_words
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.frames import damaged, read_file
 from lambdagent.effects.journal import read_journal
@@ -21,7 +23,7 @@ from lambdagent.effects.run_directory import (
 from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
 from lambdagent.frontend.lambda_json import parse_program_json
 from lambdagent.ir.exchange import key_text
-from lambdagent.ir.program import Program, site_row, without_credentials
+from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.step import start
@@ -113,26 +115,15 @@ def replayed(directory: RunDirectory) -> tuple[Linked, Execution]:
     return linked, replay(linked, first, read_journal(directory.journal))
 
 
-def difference(before: Program, after: Program) -> str:
-    """Return in a few words how two programs differ."""
-    return "; ".join(_changes(before, after).values()) or "its term is another one"
-
-
-def _changes(before: Program, after: Program) -> dict[str, str]:
-    """Return the sites in which two programs differ, each with a few words on how."""
-    old, new = before.sites, after.sites
-    words = {name: f"`{name}` is gone" for name in sorted(old.keys() - new.keys())}
-    words |= {name: f"`{name}` is new" for name in sorted(new.keys() - old.keys())}
-    for name in sorted(old.keys() & new.keys()):
-        was, now = site_row(old[name]), site_row(new[name])
-        fields = [key for key in was if was[key] != now.get(key)]
-        if fields:
-            words[name] = f"`{name}` has another {' and '.join(fields)}"
-    return words
-
-
-def exchange_program(directory: RunDirectory, after: Program) -> Beginning:
+def exchange_program(
+    directory: RunDirectory, after: Program, redact: Callable[[str], str]
+) -> Beginning:
     """Have a run go on with another program, and return what it then began with.
+
+    Args:
+        directory: The run.
+        after: The other program.
+        redact: Takes secrets out of what is told.
 
     Raises:
         CheckpointError: Something that differs was called, or the run would have gone another way,
@@ -140,19 +131,21 @@ def exchange_program(directory: RunDirectory, after: Program) -> Beginning:
     """
     directory.acquire()
     try:
-        return _exchange_program(directory, after)
+        return _exchange_program(directory, after, redact)
     finally:
         directory.release()
 
 
-def _exchange_program(directory: RunDirectory, after: Program) -> Beginning:
+def _exchange_program(
+    directory: RunDirectory, after: Program, redact: Callable[[str], str]
+) -> Beginning:
     beginning, told = directory.beginning(), read_journal(directory.journal)
     before = stored_program(directory, beginning.digest)
-    changes = _changes(before, after)
-    called = sorted({intent.site for intent in told.intents.values()} & changes.keys())
+    changed = changes(before, after, redact)
+    called = sorted({intent.site for intent in told.intents.values()} & changed.keys())
     if called:
         names = ", ".join(f"`{name}`" for name in called)
-        words = "; ".join(changes[name] for name in called)
+        words = in_words([changed[name] for name in called])
         raise CheckpointError(finding("K012", called=names, difference=words))
     linked = link(after)
     history = replay(linked, start(linked, beginning.input), told)

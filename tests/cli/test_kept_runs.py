@@ -299,7 +299,7 @@ def test_a_changed_program_is_refused_with_the_difference(command: Command):
     done = command(*again)
     assert (done.code, done.out) == (1, "")
     assert "error[K005]" in done.err
-    assert "`llm:worker` has another static" in done.err
+    assert '`llm:worker` has another `prompt`: "Work." → "Rest."' in done.err
 
 
 def test_a_change_can_be_forced_where_nothing_was_called_that_changed(command: Command):
