@@ -11,7 +11,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -27,7 +27,7 @@ from lambdagent.api.run_files import (
     remove_finished,
     stored_program,
 )
-from lambdagent.api.run_places import at_home, base_dir, work_place
+from lambdagent.api.run_places import at_home, base_dir, without_address, work_place
 from lambdagent.api.running import Result, Session, write_record
 from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
 from lambdagent.effects.execution import Execution
@@ -89,21 +89,7 @@ def ask_again(_request: Request) -> Data | Failure | None:
 
 def warn(remark: Diagnostic) -> None:
     """Give a warning."""
-    warnings.warn(f"{remark.what}; {remark.why}", stacklevel=2)
-
-
-def _without_address(
-    names: tuple[str, ...], program: Program, *, asks: bool = True, **options: Any
-) -> Session:
-    """Return a session of a program whose models `names` were not kept with their addresses.
-
-    Raises:
-        CheckpointError: It is to ask them.
-    """
-    if asks:
-        sites = ", ".join(f"`{name}`" for name in names)
-        raise CheckpointError(finding("K013", sites=sites))
-    return Session(program, asks=False, **options)
+    warnings.warn("; ".join(filter(None, (remark.what, remark.why))), stacklevel=2)
 
 
 class Run:
@@ -229,7 +215,7 @@ class Run:
         stored = stored_program(directory, beginning.digest)
         make: Callable[..., Session] = Session
         if program is None and beginning.hidden:
-            make = partial(_without_address, beginning.hidden)
+            make = partial(without_address, beginning.hidden)
         options = {name: more.pop(name) for name in _SESSION_OPTIONS & more.keys()}
         overrides = make_overrides(**more, environment={})
         program = stored if program is None else at_home(program, stored, beginning)
@@ -453,7 +439,7 @@ class Run:
         try:
             self.lock()
             handlers = self._fresh_session().handlers
-            keeper = self._keeper = Keeper(
+            keeper = Keeper(
                 self._directory,
                 self._session.linked,
                 self.beginning,
@@ -461,38 +447,43 @@ class Run:
                 doubt=lambda request: handlers.redaction.answer(doubt(request)),
                 fsync=self._fsync,
             )
-            while self._remarks and self._asks:
-                remark(self._remarks.pop())
-            if keeper.remark is not None:
-                remark(keeper.remark)
-            linked, first = self._session.linked, self._start()
-            # Who watches sees the run from its start, and so do models that remember.
-            whole = watch is not None or handlers.remember
-            kept = None if whole else keeper.machine
-            execution = Execution(
-                linked,
-                first if kept is None else kept,
-                watch=None if watch is None else watcher(watch),
-                choice=_STEPPING,
-                keeper=keeper,
-            )
-            try:
-                if kept is None:
-                    yield execution, lambda: execution
-                else:  # the files may be gone when somebody asks
-                    yield execution, cache(partial(replay, linked, first, keeper.told))
-            except BaseException as error:
-                try:
-                    keeper.save(execution.machine)
-                except CheckpointError as second:
-                    if not isinstance(error, CheckpointError):
-                        remark(second.diagnostic)
-                raise
-            else:
-                keeper.save(execution.machine)
-            finally:
-                keeper.close()
+            with closing(keeper):
+                self._keeper = keeper
+                yield from self._kept(keeper, watch, remark)
         finally:
             self._keeper = None
             self._directory.release()
             self._turn.release()
+
+    def _kept(
+        self, keeper: Keeper, watch: Callable[[TraceRecord], None] | None, remark: Remark
+    ) -> Iterator[tuple[Execution, Callable[[], Execution]]]:
+        """Yield the run where it stands, and its history; then put its state on disk."""
+        while self._remarks and self._asks:
+            remark(self._remarks.pop())
+        if keeper.remark is not None:
+            remark(keeper.remark)
+        linked, first = self._session.linked, self._start()
+        # Who watches sees the run from its start, and so do models that remember.
+        whole = watch is not None or self._session.handlers.remember
+        kept = None if whole else keeper.machine
+        execution = Execution(
+            linked,
+            first if kept is None else kept,
+            watch=None if watch is None else watcher(watch),
+            choice=_STEPPING,
+            keeper=keeper,
+        )
+        try:
+            if kept is None:
+                yield execution, lambda: execution
+            else:  # the files may be gone when somebody asks
+                yield execution, cache(partial(replay, linked, first, keeper.told))
+        except BaseException as error:
+            try:
+                keeper.save(execution.machine)
+            except CheckpointError as second:
+                if not isinstance(error, CheckpointError):
+                    remark(second.diagnostic)
+            raise
+        keeper.save(execution.machine)

@@ -1,4 +1,7 @@
-"""Where a kept run works: its commands run there, and its relative paths start there."""
+"""Where a kept run works, and where its models are.
+
+Its commands run in the directory in which it began, and its relative paths start there.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ from typing import Any
 
 import attrs
 
+from lambdagent.api.running import Session
 from lambdagent.effects.run_directory import Beginning
-from lambdagent.errors import Diagnostic, finding
+from lambdagent.errors import CheckpointError, Diagnostic, finding
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
@@ -72,3 +76,17 @@ def _with_recording(site: Site, path: str) -> Site:
     model: Any = site.static["model"]
     script = Record(model["script"], recording=path)
     return attrs.evolve(site, static=Record(site.static, model=Record(model, script=script)))
+
+
+def without_address(
+    names: tuple[str, ...], program: Program, *, asks: bool = True, **options: Any
+) -> Session:
+    """Return a session of a program whose models `names` were not kept with their addresses.
+
+    Raises:
+        CheckpointError: It is to ask them.
+    """
+    if asks:
+        sites = ", ".join(f"`{name}`" for name in names)
+        raise CheckpointError(finding("K013", sites=sites))
+    return Session(program, asks=False, **options)

@@ -20,6 +20,7 @@ import os
 import re
 import secrets
 import shutil
+import stat
 import time
 import weakref
 from collections.abc import Callable
@@ -349,15 +350,18 @@ def leftovers_in(directory: Path) -> list[RunDirectory]:
     return [
         RunDirectory(path)
         for path in sorted(directory.iterdir())
-        if _ID.fullmatch(path.name) and _is_left(path) and path.lstat().st_mtime < latest
+        if _ID.fullmatch(path.name) and _is_left(path, latest)
     ]
 
 
-def _is_left(path: Path) -> bool:
-    """Whether there is nothing in `path` but what a run has besides its `run.json`."""
-    if path.is_symlink() or not path.is_dir():
+def _is_left(path: Path, latest: float) -> bool:
+    """Whether there is nothing in `path` but what a run has besides its `run.json`, since then."""
+    try:
+        found = path.lstat()
+        is_old = stat.S_ISDIR(found.st_mode) and found.st_mtime < latest
+        return is_old and all(_PART.fullmatch(each.name) for each in path.iterdir())
+    except OSError:  # somebody else's, or gone meanwhile
         return False
-    return all(_PART.fullmatch(each.name) for each in path.iterdir())
 
 
 def runs_in(directory: Path) -> list[RunDirectory]:

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from lambdagent.api.kept import Run, ask_again
 from lambdagent.effects import frames
 from lambdagent.effects.journal import read_journal
 from lambdagent.errors import CheckpointError
-from tests.api.kept_world import World, council, go_on, load, react, searching
+from tests.api.kept_world import KilledError, World, council, go_on, load, react, searching
 from tests.effects.agents import PATIENCE_S
 
 __all__ = ["go_on"]
@@ -128,3 +129,42 @@ def test_nothing_leaves_after_the_disk_has_refused(tmp_path, monkeypatch, go_on,
     with load(run.path, world) as again:
         assert go_on(again, doubt=ask_again).value == "done after 3"
     assert world.count == 7
+
+
+def test_what_ended_a_run_is_not_hidden_by_a_full_disk(tmp_path, monkeypatch, go_on):
+    def full(_file: int, _data: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    class Filling(World):
+        """Ends the run at its third call, when nothing can be written any more."""
+
+        def _answer(self, question, answer):  # type: ignore[no-untyped-def]
+            if self.count == 2:
+                monkeypatch.setattr(frames, "_write_all", full)
+            return super()._answer(question, answer)
+
+    world = Filling(searching(3), die_at=2)
+    run = Run.begin(react(world), "in", tmp_path, fsync=False)
+    with run, pytest.raises(KilledError), pytest.warns(UserWarning, match="No space left"):
+        go_on(run)
+    monkeypatch.undo()
+    assert len(read_journal(run.path / "journal").answers) == 2
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_a_remark_that_raises_leaves_no_file_open(tmp_path, go_on):
+    def refuse(_remark: object) -> None:
+        raise KilledError
+
+    world = World(searching(1))
+    with Run.begin(react(world, 1), "in", tmp_path, fsync=False) as run:
+        run.resume()
+    (run.path / "states").write_bytes(b"")
+    with load(run.path, world) as again:
+        before = open_files()
+        with pytest.raises(KilledError):
+            go_on(again, remark=refuse)
+        assert open_files() == before
