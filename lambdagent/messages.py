@@ -466,7 +466,7 @@ MESSAGES: dict[str, Text] = {
         why="only one of them can be meant",
         fix="leave one of them out",
     ),
-    "U016": Text("`{option}` needs {what}", fix="without it, it would change nothing"),
+    "U018": Text("`{option}` needs {what}", fix="without it, it would change nothing"),
     "U013": Text(
         "step {place} is not in doubt",
         why="what a run was answered does not change while it goes on",

@@ -67,7 +67,7 @@ def check_options(arguments: Namespace) -> None:
             raise UsageError(finding("U009"))
         return
     if arguments.force and arguments.file is None:
-        raise UsageError(finding("U016", option="--force", what="the FILE of another program"))
+        raise UsageError(finding("U018", option="--force", what="the FILE of another program"))
     for key in ("approve", "deny"):
         for other in ("at", "edit"):
             if getattr(arguments, key) and getattr(arguments, other):

@@ -254,7 +254,7 @@ def test_a_fork_may_have_another_input_or_part_of_an_answer(command: Command):
         ((), 2, "U009"),
         (("--resume", "nowhere"), 4, "K002"),
         (("--resume", "react.yml"), 4, "K002"),
-        (("--resume", "RUN", "--force"), 2, "U016"),
+        (("--resume", "RUN", "--force"), 2, "U018"),
         (("react.yml", "--resume", "RUN", "--engine", "recursive"), 2, "U001"),
         (("react.yml", "x", "--checkpoint-dir", "d", "--engine", "recursive"), 2, "U001"),
         (("--resume", "RUN", "--answer", "2=1", "--answer", "2=2"), 2, "U017"),
