@@ -32,8 +32,9 @@ from lambdagent.source import Source, Span
 
 _SHOWN = 80
 _LIKE_JSON = (str, bool, int, float, list, tuple, Mapping, type(None))
-# The end of a path says which file it is; a call is approved by who has seen all of it.
-_WHOLE = {"path", "call"}
+# The end of a path says which file it is; a call is approved by who has seen all of it; a finding
+# and a difference were cut when they were made.
+_WHOLE = {"path", "call", "finding", "difference"}
 
 
 class Diagnostic(NamedTuple):
@@ -106,14 +107,20 @@ def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
     )
 
 
-def render(diagnostic: Diagnostic, source: Source | None = None) -> str:
-    """Return a finding as people read it: place, text, excerpt with caret, why and fix."""
+def render(diagnostic: Diagnostic, source: Source | None = None, *, word: str = "error") -> str:
+    """Return a finding as people read it: place, text, excerpt with caret, why and fix.
+
+    Args:
+        diagnostic: The finding.
+        source: Where it was found.
+        word: What it is.
+    """
     where = diagnostic.where
     place = source.name if source else ""
     if where is not None:
         place = f"{place}:{where.line}:{where.column}".lstrip(":")
     head = f"{place}: " if place else ""
-    lines = [f"{head}error[{diagnostic.code}]: {diagnostic.what}"]
+    lines = [f"{head}{word}[{diagnostic.code}]: {diagnostic.what}"]
     if source is not None and where is not None:
         lines.append(source.excerpt(where))
     if diagnostic.why:

@@ -350,7 +350,7 @@ MESSAGES: dict[str, Text] = {
     "K001": Text(
         "`{path}` is corrupt at byte {offset}: {reason}",
         why="what it says cannot be trusted, and to guess could call something twice",
-        fix="put back a copy of the file; where it is `states`, remove it: the journal is enough",
+        fix="put back a copy of the file",
     ),
     "K002": Text("there is no run in `{path}`", fix="`lambdagent checkpoints DIR` lists the runs"),
     "K003": Text(
@@ -409,6 +409,23 @@ MESSAGES: dict[str, Text] = {
         why="with that change it asks other things before: {reason}",
         fix="begin it at the first step that is changed",
     ),
+    "K016": Text(
+        "the run `{run}` was given another program meanwhile", fix="load it again, and look at it"
+    ),
+    "K017": Text(
+        "the states of the run are not used: {finding}",
+        why="its journal says all that is needed to go on; the next states take their place",
+    ),
+    "K019": Text(
+        "the run began in `{path}`, which is not there",
+        why="its commands run, and its relative paths start, in the working directory instead",
+        fix="go on with it from where its files are",
+    ),
+    "K018": Text(
+        "`{path}` holds a state that the program cannot come to",
+        why="it fits its checksum, so it was not written by a run of this program",
+        fix="remove it: the journal is enough to go on",
+    ),
     "M001": Text(
         "no rule applies to {message}",
         why="a lowered program never gets here: this is a fault of lambdagent",
@@ -454,6 +471,12 @@ MESSAGES: dict[str, Text] = {
         fix="`lambdagent checkpoints DIR --show RUN` lists them",
     ),
     "U011": Text("`{option}` belongs to `--resume`", fix="name the run that goes on"),
+    "U017": Text(
+        "`{option}` says two things of {place}",
+        why="only one of them can be meant",
+        fix="leave one of them out",
+    ),
+    "U018": Text("`{option}` needs {what}", fix="without it, it would change nothing"),
     "U013": Text(
         "step {place} is not in doubt",
         why="what a run was answered does not change while it goes on",

@@ -6,10 +6,12 @@ run = Run.load("runs/20261130-104700-3f9a1c")    run.resume()
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -17,19 +19,20 @@ from typing import Any, Final
 import attrs
 
 from lambdagent.api.compiling import compile_term, make_overrides
+from lambdagent.api.differences import difference
 from lambdagent.api.programs import overridden
 from lambdagent.api.run_files import (
-    difference,
     exchange_program,
     find_run,
     remove_finished,
     stored_program,
 )
+from lambdagent.api.run_places import at_home, base_dir, without_address, work_place
 from lambdagent.api.running import Result, Session, write_record
 from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Request
-from lambdagent.effects.journal import Told, read_journal
+from lambdagent.effects.journal import Told, has_ended, read_journal
 from lambdagent.effects.keeper import Keeper
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.replay import replay
@@ -39,8 +42,10 @@ from lambdagent.effects.run_directory import (
     create_run,
     new_id,
 )
+from lambdagent.effects.waiting import on_disk
 from lambdagent.errors import (
     CheckpointError,
+    Diagnostic,
     DivergenceError,
     finding,
 )
@@ -60,6 +65,8 @@ _STEPPING: Final = Choice("cek", "only the states of cek can be kept on disk")
 # β between two states on disk where nobody says: a fiftieth of a second to do again.
 AUTOSAVE: Final = 50_000
 
+Remark = Callable[[Diagnostic], None]
+"""Told of something that is wrong and does no harm."""
 Doubt = Callable[[Request], "Data | Failure | None"]
 """Told of a request of which nobody knows whether it was carried out: returns what came of it, or
 None to ask again, or raises."""
@@ -80,6 +87,11 @@ def ask_again(_request: Request) -> Data | Failure | None:
     return None
 
 
+def warn(remark: Diagnostic) -> None:
+    """Give a warning."""
+    warnings.warn("; ".join(filter(None, (remark.what, remark.why))), stacklevel=2)
+
+
 class Run:
     """A run on disk.
 
@@ -93,9 +105,9 @@ class Run:
         self,
         directory: RunDirectory,
         beginning: Beginning,
-        session: Session,
-        make: Callable[[], Session],
+        make: Callable[..., Session],
         *,
+        session: Session | None = None,
         fsync: bool,
     ) -> None:
         """Be about the run in `directory`; use `begin` or `load`.
@@ -103,12 +115,13 @@ class Run:
         Args:
             directory: Where it is kept.
             beginning: What it began with.
-            session: One of its program.
-            make: Makes another one.
+            make: Makes a session of its program; `asks` is that of `Session`.
+            session: One that was made already.
             fsync: Wait for the disk.
         """
         self._make = make
-        self._session = session
+        self._asks = not has_ended(directory.journal)
+        self._session = make(asks=self._asks) if session is None else session
         self._is_fresh = True
         self.program = self._session.program
         self.beginning = beginning
@@ -117,6 +130,7 @@ class Run:
         self._fsync = fsync
         self._keeper: Keeper | None = None
         self._turn = threading.Lock()
+        self._remarks: list[Diagnostic] = []
 
     @classmethod
     def begin(
@@ -147,6 +161,8 @@ class Run:
             EffectError: A key is not set, a tool has no implementation.
         """
         program = agent if isinstance(agent, Program) else compile_term(agent)
+        place = work_place(options)
+        options = {**options, "base_dir": None if place is None else Path(place)}
         make = partial(Session, program, engine="cek", **options)
         session = make()  # what is missing is told before there is a run
         with ExitStack() as undoing:
@@ -163,12 +179,13 @@ class Run:
                 began=began,
                 autosave=autosave,
                 hidden=hidden,
+                directory=place,
             )
             found = create_run(Path(directory), kept, beginning)
             if most is not None:
                 remove_finished(Path(directory), most)
             undoing.pop_all()
-        return cls(found, beginning, session, make, fsync=fsync)
+        return cls(found, beginning, make, session=session, fsync=fsync)
 
     @classmethod
     def load(
@@ -196,19 +213,27 @@ class Run:
             EffectError: A key is not set, a tool has no implementation.
         """
         directory = find_run(Path(path))
-        beginning, stored = directory.beginning(), stored_program(directory)
+        beginning = directory.beginning()
+        stored = stored_program(directory, beginning.digest)
+        make: Callable[..., Session] = Session
         if program is None and beginning.hidden:
-            names = ", ".join(f"`{name}`" for name in beginning.hidden)
-            raise CheckpointError(finding("K013", sites=names))
+            make = partial(without_address, beginning.hidden)
         options = {name: more.pop(name) for name in _SESSION_OPTIONS & more.keys()}
         overrides = make_overrides(**more, environment={})
-        program = overridden(stored if program is None else program, overrides)
+        program = stored if program is None else at_home(program, stored, beginning)
+        program = overridden(program, overrides)
         if program.digest() != beginning.digest:
+            redact = Redaction(options.get("environment") or os.environ).text
             if not force:
-                raise CheckpointError(finding("K005", difference=difference(stored, program)))
-            beginning = exchange_program(directory, beginning, stored, program)
-        make = partial(Session, program, engine="cek", **options)
-        return cls(directory, beginning, make(), make, fsync=fsync)
+                words = difference(stored, program, redact)
+                raise CheckpointError(finding("K005", difference=words))
+            beginning = exchange_program(directory, program, redact)
+        base, remarks = base_dir(beginning, program)
+        options = {"base_dir": base, **options}
+        make = partial(make, program, engine="cek", **options)
+        run = cls(directory, beginning, make, fsync=fsync)
+        run._remarks += [] if options["base_dir"] else remarks
+        return run
 
     def resume(
         self,
@@ -217,6 +242,7 @@ class Run:
         watch: Callable[[TraceRecord], None] | None = None,
         doubt: Doubt = refuse,
         confirm: Confirm | None = None,
+        remark: Remark = warn,
     ) -> Result:
         """Go on to the end, from wherever the run stands, and return what it comes to.
 
@@ -228,13 +254,14 @@ class Run:
             watch: Called with each record of the trace, those of earlier processes included.
             doubt: Decides about requests of which nobody knows whether they were carried out.
             confirm: As for `Session.run`; what it decides is on disk before the run goes on.
+            remark: Told of what is damaged and not needed to go on.
 
         Raises:
             RunError: The run failed; its `trace` says how far it came.
             SuspendedError: Nobody decided about a call; resume the run when somebody has.
             CheckpointError: Somebody else goes on with it, or its files are damaged.
         """
-        with self._going(watch, doubt) as (execution, history, _):
+        with self._going(watch, doubt, remark) as (execution, history, _):
             return self._session.drive(execution, timeout_s, history, confirm)
 
     async def aresume(
@@ -244,10 +271,29 @@ class Run:
         watch: Callable[[TraceRecord], None] | None = None,
         doubt: Doubt = refuse,
         confirm: Confirm | None = None,
+        remark: Remark = warn,
     ) -> Result:
         """Go on to the end on the running event loop; see `resume`."""
-        with self._going(watch, doubt) as (execution, history, _):
-            return await self._session.adrive(execution, timeout_s, history, confirm)
+        with self._going(watch, doubt, remark) as (execution, history, _):
+            try:
+                result = await self._session.adrive(execution, timeout_s, history, confirm)
+            except BaseException:
+                with suppress(CheckpointError):  # `_going` tries again, and tells
+                    await on_disk(execution, execution.leave)
+                raise
+            await on_disk(execution, execution.leave)
+            return result
+
+    def lock(self) -> None:
+        """Be the only one to go on with the run, until it has been gone on with or is closed.
+
+        Raises:
+            CheckpointError: Somebody else goes on with it, or has given it another program.
+        """
+        self._directory.acquire()
+        if self._directory.beginning().digest != self.beginning.digest:
+            self._directory.release()
+            raise CheckpointError(finding("K016", run=self.beginning.id))
 
     def save(self) -> None:
         """Put the state on disk where the run stands.
@@ -257,7 +303,7 @@ class Run:
         if self._keeper is not None:
             self._keeper.want()
             return
-        with self._going(None, refuse) as (execution, _, keeper):
+        with self._going(None, refuse, warn) as (execution, _, keeper):
             execution.machine = self.history().machine
             keeper.save(execution.machine)
 
@@ -280,6 +326,7 @@ class Run:
         Raises:
             CheckpointError: This one made no call at a key of `answers`, or the new one cannot be
                 written.
+            EffectError: A key is not set, a tool has no implementation.
         """
         redaction = self._session.handlers.redaction
         told = self.told()
@@ -296,6 +343,8 @@ class Run:
             began=began,
             parent=(self.beginning.id, key_text(key)),
         )
+        if not self._asks:  # this one asks nobody any more, but the new one does
+            self._make().close()
         public, _ = without_credentials(self.program)
         taken_over = told.before(key if value is None else (0,), changed)
         linked = self._session.linked
@@ -308,7 +357,12 @@ class Run:
             self.path.absolute().parent, program_json(public), beginning, taken_over
         )
         directory.release()
-        return Run(directory, beginning, self._make(), self._make, fsync=self._fsync)
+        return Run(directory, beginning, self._make, fsync=self._fsync)
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether its journal ends with the end of the run."""
+        return has_ended(self._directory.journal)
 
     @property
     def doubts(self) -> list[Request]:
@@ -373,22 +427,22 @@ class Run:
         """Return a session whose models have said nothing yet."""
         if not self._is_fresh:
             self._session.close()
-            self._session = self._make()
+            self._session = self._make(asks=self._asks)
         self._is_fresh = False
         return self._session
 
     @contextmanager
     def _going(
-        self, watch: Callable[[TraceRecord], None] | None, doubt: Doubt
+        self, watch: Callable[[TraceRecord], None] | None, doubt: Doubt, remark: Remark
     ) -> Iterator[tuple[Execution, Callable[[], Execution], Keeper]]:
         """Be the one who goes on with the run: yield it, its history and its keeper."""
         # The lock of the directory is held from `begin` on; it does not tell two threads apart.
         if not self._turn.acquire(blocking=False):
             raise CheckpointError(finding("K003", run=self.beginning.id))
         try:
-            self._directory.acquire()
+            self.lock()
             handlers = self._fresh_session().handlers
-            keeper = self._keeper = Keeper(
+            keeper = Keeper(
                 self._directory,
                 self._session.linked,
                 self.beginning,
@@ -396,24 +450,43 @@ class Run:
                 doubt=lambda request: handlers.redaction.answer(doubt(request)),
                 fsync=self._fsync,
             )
-            # Who watches sees the run from its start, and so do models that remember.
-            whole = watch is not None or handlers.remember
-            kept = None if whole else keeper.machine
-            execution = Execution(
-                self._session.linked,
-                self._start() if kept is None else kept,
-                watch=None if watch is None else watcher(watch),
-                choice=_STEPPING,
-                keeper=keeper,
-            )
-            try:
-                yield execution, cache(self.history) if kept else lambda: execution, keeper
-            finally:
-                try:
-                    keeper.leave(execution.machine)
-                finally:
-                    keeper.close()
+            with closing(keeper):
+                self._keeper = keeper
+                yield from self._kept(keeper, watch, remark)
         finally:
             self._keeper = None
             self._directory.release()
             self._turn.release()
+
+    def _kept(
+        self, keeper: Keeper, watch: Callable[[TraceRecord], None] | None, remark: Remark
+    ) -> Iterator[tuple[Execution, Callable[[], Execution], Keeper]]:
+        """Yield the run where it stands, its history and its keeper; then keep where it stands."""
+        while self._remarks and self._asks:
+            remark(self._remarks.pop())
+        if keeper.remark is not None:
+            remark(keeper.remark)
+        linked, first = self._session.linked, self._start()
+        # Who watches sees the run from its start, and so do models that remember.
+        whole = watch is not None or self._session.handlers.remember
+        kept = None if whole else keeper.machine
+        execution = Execution(
+            linked,
+            first if kept is None else kept,
+            watch=None if watch is None else watcher(watch),
+            choice=_STEPPING,
+            keeper=keeper,
+        )
+        try:
+            if kept is None:
+                yield execution, lambda: execution, keeper
+            else:  # the files may be gone when somebody asks
+                yield execution, cache(partial(replay, linked, first, keeper.told)), keeper
+        except BaseException as error:
+            try:
+                keeper.leave(execution.machine)
+            except CheckpointError as second:
+                if not isinstance(error, CheckpointError):
+                    remark(second.diagnostic)
+            raise
+        keeper.leave(execution.machine)

@@ -192,8 +192,9 @@ def load(path: Path, *, limit: int = LIMIT) -> Recording:
     """
     if path.is_dir():
         directory = find_run(path)
-        linked = link(stored_program(directory))
-        first = start(linked, directory.beginning().input)
+        beginning = directory.beginning()
+        linked = link(stored_program(directory, beginning.digest))
+        first = start(linked, beginning.input)
         told = read_journal(directory.journal)
         return Recording(str(directory.path), Record(), linked, first, told, limit)
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import attrs
 
+from lambdagent.api.differences import changes, in_words
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.frames import damaged, read_file
 from lambdagent.effects.journal import read_journal
@@ -14,13 +16,14 @@ from lambdagent.effects.replay import replay
 from lambdagent.effects.run_directory import (
     Beginning,
     RunDirectory,
+    leftovers_in,
+    put_program,
     runs_in,
-    write_beginning,
 )
 from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
 from lambdagent.frontend.lambda_json import parse_program_json
 from lambdagent.ir.exchange import key_text
-from lambdagent.ir.program import Program, site_row, without_credentials
+from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.step import start
@@ -30,20 +33,27 @@ from lambdagent.source import Source
 def remove_finished(directory: Path, most: int) -> list[str]:
     """Remove the oldest finished runs in `directory` until no more than `most` runs are left.
 
-    A run that is not finished is never removed, nor one that somebody else looks after.
+    What a kill has left of runs goes first. A run that is not finished is never removed, nor one
+    that somebody else looks after.
 
     Returns:
         The names of those that are removed.
     """
     runs = runs_in(directory)
     gone: list[str] = []
+    for left in leftovers_in(directory):
+        with suppress(CheckpointError):
+            left.remove()
+            gone.append(left.id)
+    kept = len(runs)
     for run in runs:
-        if len(runs) - len(gone) <= most:
+        if kept <= most:
             break
         with suppress(CheckpointError):
             if read_journal(run.journal).outcome is not None:
                 run.remove()
                 gone.append(run.id)
+                kept -= 1
     return gone
 
 
@@ -74,13 +84,13 @@ def find_run(path: Path) -> RunDirectory:
     return runs[0]
 
 
-def stored_program(directory: RunDirectory) -> Program:
-    """Return the program that a run began with.
+def stored_program(directory: RunDirectory, digest: str) -> Program:
+    """Return the program of a run, which is to have `digest`.
 
     Raises:
         CheckpointError: Its file is damaged or cannot be read.
     """
-    path = directory.program
+    path = directory.program(digest)
     try:
         text = read_file(path).decode("utf-8", "surrogatepass")
         return parse_program_json(Source(str(path), text))
@@ -99,43 +109,43 @@ def replayed(directory: RunDirectory) -> tuple[Linked, Execution]:
     Raises:
         CheckpointError: A file is damaged.
     """
-    linked = link(stored_program(directory))
-    first = start(linked, directory.beginning().input)
+    beginning = directory.beginning()
+    linked = link(stored_program(directory, beginning.digest))
+    first = start(linked, beginning.input)
     return linked, replay(linked, first, read_journal(directory.journal))
 
 
-def difference(before: Program, after: Program) -> str:
-    """Return in a few words how two programs differ."""
-    return "; ".join(_changes(before, after).values()) or "its term is another one"
-
-
-def _changes(before: Program, after: Program) -> dict[str, str]:
-    """Return the sites in which two programs differ, each with a few words on how."""
-    old, new = before.sites, after.sites
-    words = {name: f"`{name}` is gone" for name in sorted(old.keys() - new.keys())}
-    words |= {name: f"`{name}` is new" for name in sorted(new.keys() - old.keys())}
-    for name in sorted(old.keys() & new.keys()):
-        was, now = site_row(old[name]), site_row(new[name])
-        fields = [key for key in was if was[key] != now.get(key)]
-        if fields:
-            words[name] = f"`{name}` has another {' and '.join(fields)}"
-    return words
-
-
 def exchange_program(
-    directory: RunDirectory, beginning: Beginning, before: Program, after: Program
+    directory: RunDirectory, after: Program, redact: Callable[[str], str]
 ) -> Beginning:
     """Have a run go on with another program, and return what it then began with.
 
+    Args:
+        directory: The run.
+        after: The other program.
+        redact: Takes secrets out of what is told.
+
     Raises:
-        CheckpointError: Something that differs was called, or the run would have gone another way.
+        CheckpointError: Something that differs was called, or the run would have gone another way,
+            or somebody else goes on with it.
     """
-    told = read_journal(directory.journal)
-    changes = _changes(before, after)
-    called = sorted({intent.site for intent in told.intents.values()} & changes.keys())
+    directory.acquire()
+    try:
+        return _exchange_program(directory, after, redact)
+    finally:
+        directory.release()
+
+
+def _exchange_program(
+    directory: RunDirectory, after: Program, redact: Callable[[str], str]
+) -> Beginning:
+    beginning, told = directory.beginning(), read_journal(directory.journal)
+    before = stored_program(directory, beginning.digest)
+    changed = changes(before, after, redact)
+    called = sorted({intent.site for intent in told.intents.values()} & changed.keys())
     if called:
         names = ", ".join(f"`{name}`" for name in called)
-        words = "; ".join(changes[name] for name in called)
+        words = in_words([changed[name] for name in called])
         raise CheckpointError(finding("K012", called=names, difference=words))
     linked = link(after)
     history = replay(linked, start(linked, beginning.input), told)
@@ -145,10 +155,5 @@ def exchange_program(
         raise CheckpointError(finding("K006", site=site, key=key_text(key)))
     public, hidden = without_credentials(after)
     beginning = attrs.evolve(beginning, digest=after.digest(), hidden=hidden)
-    directory.acquire()
-    try:
-        directory.states.unlink(missing_ok=True)
-        write_beginning(directory, program_json(public), beginning)
-    finally:
-        directory.release()
+    put_program(directory, program_json(public), beginning)
     return beginning

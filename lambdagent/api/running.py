@@ -150,6 +150,7 @@ class Session:
         environment: Mapping[str, str] | None = None,
         base_dir: Path | None = None,
         clock: Callable[[], float] = time.time,
+        asks: bool = True,
     ) -> None:
         """Make the agent ready.
 
@@ -158,8 +159,10 @@ class Session:
             engine: ``recursive``, ``cek`` or ``adaptive``; wins over LAMBDAGENT_ENGINE, which wins
                 over the file; ``recursive`` where nobody says.
             environment: Where keys come from; `os.environ` by default.
-            base_dir: Where relative paths of scripts start; the working directory by default.
+            base_dir: Where relative paths of scripts start, and commands run; the working
+                directory by default.
             clock: Seconds since the epoch, for memories.
+            asks: Models and tools are asked; a run that has ended asks nobody, and needs none.
 
         Raises:
             EffectError: A key is not set, a tool has no implementation, a command is refused.
@@ -172,7 +175,7 @@ class Session:
         self.linked: Linked = link(self.program)
         self._newest: Execution | None = None
         self.handlers = Handlers(
-            self.program.sites,
+            self.program.sites if asks else {},
             environment,
             base_dir=base_dir,
             clock=clock,
@@ -459,7 +462,7 @@ def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
 
 def _effect_finding(error: Record, message: str) -> Any:
     data: Data = error["data"]
-    if isinstance(data, Record) and "code" in data:
+    if isinstance(data, Record) and {"code", "what", "why", "fix"} <= data.keys():
         code = str(data["code"])
         found = finding("R001", message=str(data["what"]), site=error["site"])
         return found._replace(code=code, why=str(data["why"]), fix=str(data["fix"]))

@@ -10,6 +10,7 @@ import os
 import re
 import stat
 import sys
+from argparse import ArgumentTypeError
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -20,6 +21,18 @@ _DESCRIPTOR = re.compile(r"/dev/std(out|err)|(/dev|/proc/(self|\d+))/fd/\d+")
 # Why a file may be written but not replaced: by its folder, or as something is mounted on it.
 _IN_PLACE = {errno.EACCES, errno.EBUSY, errno.EEXIST, errno.EPERM, errno.EROFS, errno.EXDEV}
 _PUBLIC, _PRIVATE = 0o666, 0o600
+
+
+def place(text: str) -> str:
+    """Return a path of the command line, which may be anything but nothing.
+
+    Raises:
+        ArgumentTypeError: It is empty.
+    """
+    if not text:
+        what = "expected a path, got ''"
+        raise ArgumentTypeError(what)
+    return text
 
 
 def standard_input() -> str:

@@ -58,6 +58,7 @@ def check_options(arguments: Namespace) -> None:
     Raises:
         UsageError: Some belong to the beginning of a run and others to going on with it.
     """
+    _check_engine(arguments)
     if arguments.resume is None:
         for key, option in _OF_GOING_ON.items():
             if getattr(arguments, key):
@@ -65,6 +66,8 @@ def check_options(arguments: Namespace) -> None:
         if arguments.file is None:
             raise UsageError(finding("U009"))
         return
+    if arguments.force and arguments.file is None:
+        raise UsageError(finding("U018", option="--force", what="the FILE of another program"))
     for key in ("approve", "deny"):
         for other in ("at", "edit"):
             if getattr(arguments, key) and getattr(arguments, other):
@@ -73,6 +76,12 @@ def check_options(arguments: Namespace) -> None:
     given = [name for key, name in refused.items() if getattr(arguments, key)]
     if given:
         raise UsageError(finding("U008", options=", ".join(f"`{name}`" for name in given)))
+
+
+def _check_engine(arguments: Namespace) -> None:
+    for key, option in {"resume": "--resume", "checkpoint_dir": "--checkpoint-dir"}.items():
+        if arguments.engine == "recursive" and getattr(arguments, key):
+            raise UsageError(finding("U001", option="--engine recursive", other=option))
 
 
 def begin(program: Program, value: str, directory: str | None) -> kept.Run:
@@ -99,17 +108,48 @@ def load(arguments: Namespace, program: Program | None) -> kept.Run:
         return run
     with run:
         places = _Places(run)
-        changes = {places.key(place): text for place, text in arguments.answer}
+        changes = _by_key(places, arguments.answer)
         answers: dict[Key, Data] = {key: _answer(run, key, text) for key, text in changes.items()}
         value: Data = None
-        for path, text in arguments.edit:
+        for path, text in _once(arguments.edit):
             if path == "input":
                 value = _value(text)
             else:
                 key, answer = _edited(run, places, path, _value(text))
+                if key in answers:
+                    raise UsageError(finding("U017", option="--edit", place=f"step {path}"))
                 answers[key] = answer
         at = places.key(arguments.at) if arguments.at is not None else _after(answers)
         return run.fork(at, answers, value)
+
+
+def _by_key(places: _Places, said: list[tuple[str, str]]) -> dict[Key, str]:
+    """Return what is said of steps, by key.
+
+    Raises:
+        UsageError: Two things are said of one step.
+    """
+    found: dict[Key, str] = {}
+    for place, text in said:
+        key = places.key(place)
+        if key in found:
+            raise UsageError(finding("U017", option="--answer", place=f"step {place}"))
+        found[key] = text
+    return found
+
+
+def _once(edits: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return `edits`, of which no two are about the same.
+
+    Raises:
+        UsageError: Two are.
+    """
+    seen: set[str] = set()
+    for path, _ in edits:
+        if path in seen:
+            raise UsageError(finding("U017", option="--edit", place=f"`{path}`"))
+        seen.add(path)
+    return edits
 
 
 def _after(answers: Mapping[Key, Data]) -> Key:
@@ -188,10 +228,9 @@ def doubt_of(arguments: Namespace, run: kept.Run, out: Output) -> kept.Doubt:
     told: dict[Key, Data] = {}
     if arguments.answer and arguments.at is None and not arguments.edit:
         places = _Places(run)
-        for place, text in arguments.answer:
-            key = places.key(place)
+        for key, text in _by_key(places, arguments.answer).items():
             if key not in doubts:
-                raise UsageError(finding("U013", place=place))
+                raise UsageError(finding("U013", place=key_text(key)))
             told[key] = text
     if policy == "ask":
         for key, request in doubts.items():
@@ -233,6 +272,6 @@ def _asked(request: Request, out: Output) -> Data:
 def hint(run: kept.Run) -> str:
     """Return what to type to go on with `run`."""
     command = f"lambdagent run --resume {shlex.quote(str(run.path))}"
-    if run.told().outcome is None:
+    if not run.has_ended:
         return f"to go on: {command}"
     return f"to try again from step N: {command} --at N"

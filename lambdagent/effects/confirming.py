@@ -17,7 +17,7 @@ import attrs
 
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request, tool_argument
-from lambdagent.effects.waiting import Clock
+from lambdagent.effects.waiting import Clock, on_disk
 from lambdagent.errors import Diagnostic, SuspendedError, finding, plain
 from lambdagent.ir.data import Data, freeze, thaw
 from lambdagent.ir.exchange import key_text
@@ -99,7 +99,7 @@ class People:
             if inspect.isawaitable(decision):
                 decision = await decision
             self._decide(request, decision, asked_s)
-        self._execution.commit()
+        await on_disk(self._execution, self._execution.commit)
 
     def _open(self) -> list[Request]:
         waiting = self._execution.unconfirmed

@@ -32,6 +32,7 @@ from lambdagent.effects.waiting import (
     Done,
     Flight,
     expire,
+    keep_landed,
     move,
     settle,
     take_off,
@@ -60,6 +61,8 @@ class Crew:
         self._clock = clock
         self._workers = _Workers()
         self._under_way: list[Flight] = []
+        # What came of the leader's own request last, whether or not there is still a leader.
+        self._arrived: tuple[Flight, Callable[[], Answer]] | None = None
         # All below is guarded by this lock.
         self._change = threading.Condition()
         self._leader = 0
@@ -87,6 +90,7 @@ class Crew:
         finally:
             if not self._over:
                 self._dismiss()
+            keep_landed(self._execution, self._landed(), self._clock)
             self._workers.close()
         if self._error is not None:
             raise self._error
@@ -129,6 +133,13 @@ class Crew:
             while self._moving:
                 self._execution.stop()
                 self._change.wait(_POLL_S)
+
+    def _landed(self) -> Done:
+        """Return what landed and was not used, now that nobody leads."""
+        landed = self._workers.next(0.0)
+        if self._arrived is not None and self._arrived[0] is self._own:
+            return [self._arrived]
+        return [each for each in landed if each[0] in self._under_way]
 
     # --- on the leader's thread ------------------------------------------------------------------
 
@@ -198,6 +209,7 @@ class Crew:
             if flight.expires_s < self._wakes_s:
                 self._change.notify_all()
         result = _outcome(self._handlers.of(flight.request.site).answer, flight.request)
+        self._arrived = (flight, result)
         self._take_over(number)
         return result()
 

@@ -18,10 +18,21 @@ from lambdagent.effects.confirming import Confirm, People
 from lambdagent.effects.crew import Crew
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
-from lambdagent.effects.waiting import Answer, Clock, Done, Flight, amove, move, settle
+from lambdagent.effects.waiting import (
+    Answer,
+    Clock,
+    Done,
+    Flight,
+    amove,
+    keep_landed,
+    move,
+    settle,
+)
 
 # How long tasks that are cancelled at the end of a run may take for it.
 _FAREWELL_S = 1.0
+# Turns of the loop from the return of a thread to the end of the task that waits for it.
+_TURNS = 2
 
 
 def drive(
@@ -104,8 +115,12 @@ async def adrive(
                 for late in settle(execution, done, tasks.flights, clock):
                     tasks.abandon(late)
     finally:
-        execution.cancel()
-        await tasks.end()
+        try:
+            await tasks.have_turns()
+        finally:
+            keep_landed(execution, tasks.take(), clock)
+            execution.cancel()
+            await tasks.end()
 
 
 class _Tasks:
@@ -156,8 +171,17 @@ class _Tasks:
                 self._change = None
                 if timer is not None:
                     timer.cancel()
+        return self.take()
+
+    def take(self) -> Done:
+        """Return what has landed and was not returned before."""
         ended, self._ended = self._ended, []
         return ended
+
+    async def have_turns(self) -> None:
+        """Let those land whose answers are there already, such as on the way from a thread."""
+        for _ in range(_TURNS if self._by_flight else 0):
+            await asyncio.sleep(0)
 
     def _wake(self) -> None:
         if self._change is not None and not self._change.done():

@@ -18,7 +18,7 @@ from typing import Protocol
 
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Recorded
-from lambdagent.errors import BudgetError, finding
+from lambdagent.errors import BudgetError, CheckpointError, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.machine.engines import Choice, handed_over
@@ -37,6 +37,8 @@ from lambdagent.machine.step import requests, resume, run, runnable
 Watch = Callable[[Event, Mapping[Path, Exchange]], None]
 
 _ENDED = frozenset({Halt, Fail})
+# What the machine raises where the values of a state are none.
+_NO_STATE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _STEPPING = Choice("cek", "asked for")
 
 # Transitions between two looks at the clock.
@@ -47,6 +49,7 @@ class Keeping(Protocol):
     """Keeps what happens on disk, and knows what happened in other processes; see `keeper`."""
 
     begun_s: float
+    machine: Machine | None
 
     @property
     def place(self) -> PurePath | None:
@@ -55,7 +58,7 @@ class Keeping(Protocol):
 
     @property
     def slice(self) -> int | None:
-        """Most transitions between two calls of `moved`, None for any number."""
+        """Most transitions until `is_due` is asked again, None for any number."""
         ...
 
     def answer_to(self, request: Request) -> Recorded | None:
@@ -70,12 +73,25 @@ class Keeping(Protocol):
         """Keep what came of a request."""
         ...
 
+    @property
+    def syncs(self) -> bool:
+        """Whether `commit` and `save` wait for the disk."""
+        ...
+
     def commit(self) -> None:
         """Wait until all of it is on the disk."""
         ...
 
-    def moved(self, machine: Machine) -> None:
-        """Save `machine` if it is time to."""
+    def is_due(self, machine: Machine) -> bool:
+        """Whether it is time to save `machine`."""
+        ...
+
+    def save(self, machine: Machine) -> None:
+        """Save `machine`, after everything that led to it."""
+        ...
+
+    def leave(self, machine: Machine) -> None:
+        """Keep that the run stands at `machine`, now that this process ends."""
         ...
 
 
@@ -113,6 +129,7 @@ class Execution:
         self.linked = linked
         self.first = self.machine = machine
         self._keeper = keeper
+        self._was_read = keeper is not None and machine is keeper.machine
         self.events: list[Event] = []
         self.exchanges: dict[Path, Exchange] = {}
         self._limit = transition_limit
@@ -232,14 +249,32 @@ class Execution:
         if self._keeper is not None:
             budget = min(budget, self._keeper.slice or budget)
         seen = len(self.events)
-        self.machine = run(self.linked, self.machine, budget=budget, events=self.events)
+        try:
+            machine = run(self.linked, self.machine, budget=budget, events=self.events)
+        except _NO_STATE as error:
+            self._check_was_state(error)
+            raise
+        state = machine.root.state
+        if type(state) is Fail and state.error["kind"] == "Stuck" and not self.finished:
+            self._check_was_state(None)
+        self.machine = machine
         if self._watch is not None:
             for event in self.events[max(seen, self._shown) :]:
                 self._watch(event, self.exchanges)
         if self._answers:
             self._replay()
-        if self._keeper is not None:
-            self._keeper.moved(self.machine)
+
+    def _check_was_state(self, error: Exception | None) -> None:
+        """Do nothing, unless the run goes on from a state that was read and is none.
+
+        Its values are not looked at before; see `machine.tenable`.
+
+        Raises:
+            CheckpointError: The states on disk are at fault.
+        """
+        if self._was_read and self.place is not None:
+            path = self.place / "states"
+            raise CheckpointError(finding("K018", path=str(path))) from error
 
     def _replay(self) -> None:
         for key, _ in requests(self.machine):
@@ -276,10 +311,30 @@ class Execution:
         self.machine = resume(self.linked, self.machine, request.key, recorded.answer)
         return True
 
+    @property
+    def syncs(self) -> bool:
+        """Whether `commit` and `save` wait for the disk."""
+        return self._keeper is not None and self._keeper.syncs
+
     def commit(self) -> None:
         """Wait until what is known is on the disk, before anything leaves because of it."""
         if self._keeper is not None:
             self._keeper.commit()
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it is time to save the state."""
+        return self._keeper is not None and self._keeper.is_due(self.machine)
+
+    def save(self) -> None:
+        """Put the state on disk, if the run is kept."""
+        if self._keeper is not None:
+            self._keeper.save(self.machine)
+
+    def leave(self) -> None:
+        """Keep where the run stands, if it is kept, before nobody goes on with it."""
+        if self._keeper is not None:
+            self._keeper.leave(self.machine)
 
     def complete(self, request: Request, answer: Data | Failure, now_s: float) -> None:
         """Give the machine the answer to `request`."""

@@ -14,6 +14,12 @@ the end is never 0, as the bytes are that some file systems leave behind after a
 # is cut off: whoever wrote it had not gone on yet. Everything else was changed by somebody, and to
 # guess what it said could call something twice; so it is an error that names the offset.
 
+# Note [A disk that has refused once]
+#
+# After a failed `fsync` the system may take what it could not write for written: a second one
+# succeeds, and what it was to make safe is not on the disk. So such a file takes nothing more; the
+# run ends, and whoever goes on with it reads what there is.
+
 from __future__ import annotations
 
 import contextlib
@@ -31,8 +37,8 @@ from lambdagent.errors import CheckpointError, finding
 MAGIC_BYTES = 8
 _HEAD = struct.Struct("<IHI")
 _END = b"\xa7"
-# A length that no record of ours has: reading stops before memory does.
-_LONGEST = 1 << 30
+# No file of ours is longer, nor a record of one: reading stops before memory does.
+LONGEST_FILE = 1 << 30
 
 
 class FrameFile:
@@ -52,9 +58,10 @@ class FrameFile:
         self._path = path
         self._fsync = fsync
         self._dirty = False
+        self._failure: OSError | None = None
         self._end = end
         try:
-            self._file = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+            self._file = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
             os.ftruncate(self._file, end)
             os.lseek(self._file, end, os.SEEK_SET)
         except OSError as error:
@@ -71,9 +78,9 @@ class FrameFile:
         Raises:
             CheckpointError: It cannot be written; the file is as before.
         """
-        if len(payload) > _LONGEST:
-            raise unwritable(self._path, OSError(errno.EFBIG, "the record is too long"))
+        self._check_usable()
         frame = _frame(payload)
+        _check_length(self._path, self._end + len(frame))
         try:
             _write_all(self._file, frame)
         except OSError as error:
@@ -87,17 +94,25 @@ class FrameFile:
     def sync(self) -> None:
         """Wait until everything is on the disk: a failure of power does not lose it any more.
 
+        See Note [A disk that has refused once].
+
         Raises:
-            CheckpointError: The disk refuses it.
+            CheckpointError: The disk refuses it, or has refused before.
         """
+        self._check_usable()
         if not self._dirty:
             return
         if self._fsync:
             try:
                 os.fdatasync(self._file)
             except OSError as error:
+                self._failure = error
                 raise unwritable(self._path, error) from error
         self._dirty = False
+
+    def _check_usable(self) -> None:
+        if self._failure is not None:
+            raise unwritable(self._path, self._failure) from self._failure
 
     def close(self) -> None:
         """Let go of the file; who writes later gets an error, not somebody else's file."""
@@ -112,6 +127,13 @@ def _frame(payload: bytes) -> bytes:
 
 def _check(length: int) -> int:
     return zlib.crc32(length.to_bytes(4, "little")) & 0xFFFF
+
+
+def _check_length(path: Path, length: int) -> None:
+    """Refuse to write what `read_file` would refuse to read."""
+    if length > LONGEST_FILE:
+        reason = f"it would be longer than {LONGEST_FILE:,} bytes"
+        raise unwritable(path, OSError(errno.EFBIG, reason))
 
 
 def _write_all(file: int, data: bytes) -> None:
@@ -139,6 +161,7 @@ def put_file(path: Path, data: bytes) -> None:
     Raises:
         CheckpointError: It cannot be written.
     """
+    _check_length(path, len(data))
     beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
@@ -175,7 +198,11 @@ def read_file(path: Path) -> bytes:
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
         with os.fdopen(file, "rb") as stream:
-            if stat.S_ISREG(os.fstat(file).st_mode):
+            found = os.fstat(file)
+            if found.st_size > LONGEST_FILE:
+                reason = f"it is longer than {LONGEST_FILE:,} bytes"
+                raise CheckpointError(finding("K009", path=str(path), reason=reason))
+            if stat.S_ISREG(found.st_mode):
                 return stream.read()
     except FileNotFoundError:
         raise
@@ -205,9 +232,24 @@ def read_frames(path: Path, magic: bytes) -> tuple[list[tuple[int, bytes]], int]
     return frames, end
 
 
+def ends_with(path: Path, payload: bytes) -> bool:
+    """Whether `payload` is the last record of a file, as far as its last bytes tell.
+
+    Whoever relies on it still has to read the file. One that cannot be read does not end so.
+    """
+    frame = _frame(payload)
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with os.fdopen(file, "rb") as stream:
+            stream.seek(-len(frame), os.SEEK_END)
+            return stream.read() == frame
+    except OSError:
+        return False
+
+
 def _wrong_magic(path: Path, found: bytes, magic: bytes) -> CheckpointError:
     if found[:-1] == magic[:-1] and len(found) == MAGIC_BYTES:
-        return CheckpointError(finding("K004", path=str(path), found=found[-1], known=magic[-1]))
+        return unknown_format(path, found[-1], magic[-1])
     return damaged(path, 0, "it does not begin as such a file does")
 
 
@@ -217,7 +259,7 @@ def _frames(path: Path, data: bytes) -> Iterator[tuple[int, bytes]]:
         length, check, crc = _HEAD.unpack_from(data, place)
         start = place + _HEAD.size
         end = start + length + 1
-        if check != _check(length) or length > _LONGEST:
+        if check != _check(length) or length > LONGEST_FILE:
             if data[start - 1] == 0 and not any(data[start:]):
                 return
             raise damaged(path, place, "the length of a record does not match its check")
@@ -237,6 +279,11 @@ def _frames(path: Path, data: bytes) -> Iterator[tuple[int, bytes]]:
 def damaged(path: Path, offset: int, reason: str) -> CheckpointError:
     """Return the error for a file that somebody has changed."""
     return CheckpointError(finding("K001", path=str(path), offset=offset, reason=reason))
+
+
+def unknown_format(path: Path, found: object, known: int) -> CheckpointError:
+    """Return the error for a file that another version has written."""
+    return CheckpointError(finding("K004", path=str(path), found=found, known=known))
 
 
 def unwritable(path: Path, error: OSError) -> CheckpointError:

@@ -300,10 +300,11 @@ class Handlers:
         Args:
             sites: The site table.
             environment: Where keys and URLs come from.
-            base_dir: Where relative paths of scripts start.
+            base_dir: Where relative paths of scripts start, and commands run.
             clock: Seconds since the epoch.
         """
         self._providers = Providers(environment, base_dir)
+        self._base_dir = base_dir
         self._clock = clock
         self.redaction = Redaction(environment)
         self._by_site: dict[str, Handler] = {}
@@ -348,7 +349,7 @@ class Handlers:
                 model = self._models[site.name] = self._model_handler(site)
                 return model
             case "tool":
-                return ToolSiteHandler(_tool(site), _limit_s(site))
+                return ToolSiteHandler(_tool(site, self._base_dir), _limit_s(site))
             case "now":
                 return InstantHandler(lambda _: self._clock())
         if site.binding is None:
@@ -369,10 +370,10 @@ def _limit_s(site: Site) -> float:
     return float("inf") if site.timeout_s is None else site.timeout_s
 
 
-def _tool(site: Site) -> ToolHandler:
+def _tool(site: Site, base_dir: Path | None) -> ToolHandler:
     name, command = str(site.static["name"]), site.static["command"]
     if isinstance(command, str):
-        return ShellTool(name, command, _limit_s(site))
+        return ShellTool(name, command, _limit_s(site), base_dir)
     if site.binding is None:
         raise EffectError(finding("S202", name=name))
     return PythonTool(name, registry.lookup(site.binding))

@@ -18,9 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
-from lambdagent.effects.frames import MAGIC_BYTES, FrameFile, create, damaged, read_frames
+from lambdagent.effects.frames import (
+    MAGIC_BYTES,
+    FrameFile,
+    create,
+    damaged,
+    ends_with,
+    read_frames,
+)
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.packed import NotPackedError, pack, unpack
 from lambdagent.errors import DivergenceError, finding, shown
@@ -138,6 +145,10 @@ def _micro(seconds: float) -> int:
     return round(seconds * _MICRO)
 
 
+class _MalformedRecordError(ValueError):
+    """What no record of a journal says."""
+
+
 def read_journal(path: Path) -> Told:
     """Return what a journal says.
 
@@ -149,28 +160,36 @@ def read_journal(path: Path) -> Told:
     for offset, payload in frames:
         try:
             told = _read(unpack(payload), told)
-        except (NotPackedError, TypeError, ValueError, OverflowError) as error:
-            raise damaged(path, offset, f"no record of a journal: {error}") from error
+        except (NotPackedError, ArithmeticError, TypeError, ValueError) as error:
+            reason = f": {error}" if isinstance(error, _MalformedRecordError) else ""
+            raise damaged(path, offset, f"no record of a journal{reason}") from error
     return told
+
+
+def has_ended(path: Path) -> bool:
+    """Whether a journal says at its end that the run has ended; the rest of it is not read."""
+    return any(ends_with(path, pack((_END, outcome))) for outcome in get_args(Outcome))
 
 
 def _read(record: Any, told: Told) -> Told:
     """Return `told` and `record`; the tables grow in place."""
     if told.outcome is not None:
         what = "it stands after the end"
-        raise ValueError(what)
+        raise _MalformedRecordError(what)
     form, *rest = record
     if form == _INTENT:
         key, site, digest, at = rest
         known = _is_key(key) and type(site) is str and type(digest) is int and type(at) is int
+        known = known and at >= 0
         if known:
             told.intents[key] = Intent(site, digest, at / _MICRO)
     elif form in {_ANSWER, _FAILURE}:
         key, what, at, took = rest
         known = key in told.intents and type(at) is int and type(took) is int
+        known = known and at >= 0 and took >= 0
         if known and key in told.answers:
             what = f"a second answer to {key_text(key)}"
-            raise ValueError(what)
+            raise _MalformedRecordError(what)
         if known:
             answer = what if form == _ANSWER else _failure(what)
             told.answers[key] = Recorded(answer, at / _MICRO, took / _MICRO)
@@ -180,7 +199,7 @@ def _read(record: Any, told: Told) -> Told:
         if known:
             return told._replace(outcome=outcome)
     if not known:
-        raise ValueError(shown(record))
+        raise _MalformedRecordError(shown(record))
     return told
 
 
@@ -192,7 +211,10 @@ def _is_key(key: Any) -> bool:
 
 def _failure(what: Any) -> Failure:
     kind, message, data = what
-    return Failure(str(kind), str(message), data)
+    if type(kind) is not str or type(message) is not str:
+        reason = "a failure that says nothing"
+        raise _MalformedRecordError(reason)
+    return Failure(kind, message, data)
 
 
 class Recall:
@@ -214,13 +236,17 @@ class Recall:
         if intent is None:
             return None
         if (intent.site, intent.digest) != (request.site.name, self.digest_of(request)):
-            key = key_text(request.key)
-            raise DivergenceError(finding("K006", site=request.site.name, key=key))
+            raise diverged(request)
         return self._answers.pop(request.key, None)
 
     def digest_of(self, request: Request) -> int:
         """Return the digest of `request`."""
         return self._digest.of(request.site.name, request.argument)
+
+
+def diverged(request: Request) -> DivergenceError:
+    """Return the error for a request that the journal says nothing of."""
+    return DivergenceError(finding("K006", site=request.site.name, key=key_text(request.key)))
 
 
 class Journal:

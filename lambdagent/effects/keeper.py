@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from lambdagent.effects.handlers import Request
-from lambdagent.effects.journal import Journal, Outcome, Recall, Recorded, read_journal
+from lambdagent.effects.journal import (
+    Intent,
+    Journal,
+    Outcome,
+    Recall,
+    Recorded,
+    diverged,
+    read_journal,
+)
 from lambdagent.effects.run_directory import Beginning, RunDirectory
 from lambdagent.effects.states import StateFile, forget_states, read_states
+from lambdagent.errors import CheckpointError, Diagnostic, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.machine.link import Linked
@@ -23,6 +32,8 @@ from lambdagent.machine.state import (
 _SHORTEST = 1_000
 # β that are done again sooner than a state of them is written and read.
 _NEGLIGIBLE = 1_000
+# States that are damaged, or of another format: the next ones take their place.
+_USELESS = {"K001", "K004"}
 _OUTCOMES: dict[type, Outcome] = {Halt: "answered", Fail: "failed"}
 
 
@@ -31,8 +42,11 @@ class Keeper:
 
     Attributes:
         machine: The newest state on disk, None if there is none.
+        told: What the journal says, of this process too.
         begun_s: Seconds that the run has taken in other processes.
         place: The directory of the run.
+        remark: That the states on disk are no use, if so; the journal makes up for them.
+        syncs: Whether `commit` and `save` wait for the disk.
     """
 
     def __init__(
@@ -59,8 +73,15 @@ class Keeper:
         Raises:
             CheckpointError: A file is damaged, or cannot be read or written.
         """
-        told = read_journal(run.journal)
-        self.machine, is_ahead = read_states(run.states, linked, told.end, run=beginning.id)
+        self.told = told = read_journal(run.journal)
+        self.remark: Diagnostic | None = None
+        try:
+            self.machine, is_ahead = read_states(run.states, linked, told.end, run=beginning.id)
+        except CheckpointError as error:
+            if error.diagnostic.code not in _USELESS:
+                raise
+            self.remark = finding("K017", finding=error.diagnostic.what)
+            self.machine, is_ahead = None, False
         if is_ahead:
             # The journal lost answers and will be as long again with others; what led to these
             # states must not be taken for those.
@@ -72,6 +93,7 @@ class Keeper:
         self._doubt = doubt
         self._id = beginning.id
         self.place = run.path
+        self.syncs = fsync
         self._journal = Journal(run.journal, told, fsync=fsync)
         self._states = StateFile(run.states, linked, run=beginning.id, fsync=fsync)
         self._autosave = beginning.autosave
@@ -82,7 +104,7 @@ class Keeper:
 
     @property
     def slice(self) -> int | None:
-        """Most transitions between two calls of `moved`, None for any number."""
+        """Most transitions until `is_due` is asked again, None for any number."""
         return max(self._autosave, _SHORTEST) if self._autosave else None
 
     def answer_to(self, request: Request) -> Recorded | None:
@@ -95,8 +117,8 @@ class Keeper:
         if recorded is None and request.key in self._open and not request.site.idempotent:
             answer = self._doubt(request)
             if answer is not None:
-                recorded = Recorded(answer, self.begun_s, 0.0)
-                self._journal.result(request.key, answer, 0.0, 0.0)
+                self.result(request.key, answer, 0.0, 0.0)
+                recorded = self.told.answers[request.key]
         if recorded is not None:
             self._recalled(request)
         return recorded
@@ -105,27 +127,33 @@ class Keeper:
         """Keep that `request` is about to go out; return its idempotency key.
 
         `at_s` counts from the start of this process.
+
+        Raises:
+            DivergenceError: The run has ended, and asked nothing more before it did.
         """
+        if self._outcome is not None:
+            raise diverged(request)
         digest = self._recall.digest_of(request)
         self._journal.intent(request.key, request.site.name, digest, at_s)
+        self.told.intents[request.key] = Intent(request.site.name, digest, self.begun_s + at_s)
         return f"{self._id}{key_text(request.key)}"
 
     def result(self, key: Path, answer: Data | Failure, at_s: float, took_s: float) -> None:
         """Keep what came of a request."""
         self._journal.result(key, answer, at_s, took_s)
+        self.told.answers[key] = Recorded(answer, self.begun_s + at_s, took_s)
 
     def commit(self) -> None:
         """Wait until all of it is on the disk."""
         self._journal.commit()
 
-    def moved(self, machine: Machine) -> None:
-        """Save `machine` if it is time to."""
-        due = self._autosave and machine.counters[BETA] - self._saved_at >= self._autosave
-        if due or self._wanted:
-            self.save(machine)
+    def is_due(self, machine: Machine) -> bool:
+        """Whether it is time to save `machine`."""
+        grown = machine.counters[BETA] - self._saved_at
+        return self._wanted or 0 < self._autosave <= grown
 
     def want(self) -> None:
-        """Have the next state that `moved` sees saved; from any thread."""
+        """Have the next state that `is_due` is asked about saved; from any thread."""
         self._wanted = True
 
     def save(self, machine: Machine) -> None:

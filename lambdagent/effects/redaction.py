@@ -83,8 +83,19 @@ class Redaction:
         if isinstance(data, tuple):
             return tuple(map(self.data, data))
         if isinstance(data, Record):
-            return Record({self.text(key): self.data(data[key]) for key in data})
+            return self._record(data)
         return data
+
+    def _record(self, data: Record) -> Record:
+        """Return `data` without secrets; keys that are the same without them stay apart."""
+        found: dict[str, Data] = {}
+        for key, value in data.items():
+            name, number = self.text(key), 1
+            while name in found:
+                number += 1
+                name = f"{self.text(key)} {number}"
+            found[name] = self.data(value)
+        return Record(found)
 
     def answer(self, answer: Data | Failure) -> Data | Failure:
         """Return an answer without secrets."""

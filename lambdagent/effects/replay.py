@@ -15,8 +15,10 @@ class _Replay(Recall):
     """Answers from a journal and keeps nothing."""
 
     begun_s = 0.0
+    machine: Machine | None = None
     place = None
     slice = None
+    syncs = False
 
     def intent(self, request: Request, at_s: float) -> str | None:
         """Keep nothing: nobody is asked."""
@@ -27,7 +29,14 @@ class _Replay(Recall):
     def commit(self) -> None:
         """Keep nothing."""
 
-    def moved(self, machine: Machine) -> None:
+    def is_due(self, _machine: Machine) -> bool:
+        """Keep nothing."""
+        return False
+
+    def save(self, machine: Machine) -> None:
+        """Keep nothing."""
+
+    def leave(self, machine: Machine) -> None:
         """Keep nothing."""
 
 

@@ -1,7 +1,9 @@
 """A run on disk: one directory.
 
     DIR/<id>/program.json    the program, as `lambdagent lambda --format json` writes it
-    DIR/<id>/run.json        what else the run began with; its being there is what makes it a run
+    DIR/<id>/program-….json  the one that took its place, named by its digest
+    DIR/<id>/run.json        what else the run began with; its being there is what makes it a run,
+                             and what it says is the digest of the program
     DIR/<id>/journal         see `journal`
     DIR/<id>/states          see `states`
     DIR/<id>/lock            held by whoever goes on with it
@@ -15,22 +17,42 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import secrets
 import shutil
+import stat
 import time
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from lambdagent.effects.frames import damaged, put_file, read_file, sync_directory, unwritable
+from lambdagent.effects.frames import (
+    damaged,
+    put_file,
+    read_file,
+    sync_directory,
+    unknown_format,
+    unwritable,
+)
 from lambdagent.effects.journal import Told, create_journal
+from lambdagent.effects.states import forget_states
 from lambdagent.errors import CheckpointError, NoSuchFileError, finding
 from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.data import DEEPEST, Data, NotDataError, Record, freeze, thaw
+from lambdagent.machine.text import text_of_data
 
 FORMAT_KEY, FORMAT = "lambdagent-run", 1
+_ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
+_PART = re.compile(r"journal|states|lock|program(-[0-9a-f]+)?\.json|\..+\.[0-9a-f]{8}")
+_BEGINNING_S = 60.0
+_DIGEST = re.compile("[0-9a-f]{64}")
+# Until then a float tells microseconds apart.
+_LATEST_S = 1e10
+# Characters of a digest that name a file.
+_NAMED = 16
 
 
 def new_id(began: float) -> str:
@@ -50,6 +72,8 @@ class Beginning:
         began: Seconds since the epoch.
         autosave: β between two states on disk; 0 for none but the last.
         hidden: Sites whose models have a password in their URL, which is not kept.
+        directory: Where it works, if that is known: its commands run and its relative paths start
+            there.
         parent: The run that it is a fork of, and the key of the first call that is its own.
         id: What it is called, wherever its directory is moved to.
     """
@@ -60,6 +84,7 @@ class Beginning:
     began: float
     autosave: int
     hidden: tuple[str, ...] = ()
+    directory: str | None = None
     parent: tuple[str, str] | None = None
     id: str = attrs.field(default=attrs.Factory(lambda self: new_id(self.began), takes_self=True))
 
@@ -101,10 +126,14 @@ class RunDirectory:
         """The file of the states."""
         return self.path / "states"
 
-    @property
-    def program(self) -> Path:
-        """The file of the program."""
-        return self.path / "program.json"
+    def program(self, digest: str) -> Path:
+        """The file of the program with `digest`: one that took the place of the first, or that."""
+        changed = self.changed_program(digest)
+        return changed if os.path.lexists(changed) else self.path / "program.json"
+
+    def changed_program(self, digest: str) -> Path:
+        """The file of a program with `digest` that takes the place of another one."""
+        return self.path / f"program-{digest[:_NAMED]}.json"
 
     @property
     def size_bytes(self) -> int:
@@ -126,12 +155,14 @@ class RunDirectory:
         try:
             text = read_file(path).decode("utf-8", "surrogatepass")
             # The input is one level below the row.
-            row: Any = freeze(json.loads(text), max_depth=DEEPEST + 1)
-            return _beginning(path, row)
+            row = freeze(json.loads(text), max_depth=DEEPEST + 1)
         except FileNotFoundError:
             raise NoSuchFileError(finding("K002", path=str(self.path))) from None
-        except (KeyError, TypeError, ValueError, RecursionError, NotDataError) as error:
+        except NotDataError as error:
             raise damaged(path, 0, f"it describes no run: {error}") from error
+        except (ValueError, RecursionError) as error:
+            raise damaged(path, 0, "it describes no run: it is no JSON") from error
+        return _beginning(path, row)
 
     def acquire(self) -> None:
         """Be the only one to go on with this run, until `release`.
@@ -155,6 +186,9 @@ class RunDirectory:
             os.close(lock)
             raise unwritable(path, error) from error
         self._lock = lock
+        # Whoever forgets to let go of it does so when nobody has it any more.
+        self._forgotten = weakref.finalize(self, os.close, lock)
+        self._forgotten.atexit = False
         _locked.add(self)
 
     def release(self) -> None:
@@ -166,7 +200,7 @@ class RunDirectory:
     def let_go(self) -> None:
         """Have nothing to do with the lock any more; whoever else has it keeps it."""
         if self._lock is not None:
-            os.close(self._lock)
+            self._forgotten()
             self._lock = None
             _locked.discard(self)
 
@@ -176,6 +210,10 @@ class RunDirectory:
         Raises:
             CheckpointError: It cannot be removed, or somebody goes on with it.
         """
+        if self.path.is_symlink():
+            raise CheckpointError(
+                finding("K009", path=str(self.path), reason="it is a link, which is not followed")
+            )
         self.acquire()
         try:
             (self.path / "run.json").unlink(missing_ok=True)
@@ -186,23 +224,40 @@ class RunDirectory:
             self.release()
 
 
-def _beginning(path: Path, row: Any) -> Beginning:
+def _beginning(path: Path, row: Data) -> Beginning:
+    if not isinstance(row, Record) or not {FORMAT_KEY, "check"} <= row.keys():
+        raise damaged(path, 0, "it describes no run")
     form = row[FORMAT_KEY]
-    if form != FORMAT:
-        raise CheckpointError(finding("K004", path=str(path), found=form, known=FORMAT))
+    if type(form) is not int or form != FORMAT:
+        raise unknown_format(path, text_of_data(form), FORMAT)
     if row["check"] != _check(row):
         raise damaged(path, 0, "it does not match its check")
-    parent = row["parent"]
-    return Beginning(
-        id=str(row["id"]),
-        agent=str(row["agent"]),
-        digest=str(row["digest"]),
-        input=row["input"],
-        began=float(row["began"]),
-        autosave=int(row["autosave"]),
-        hidden=tuple(map(str, row["hidden"])),
-        parent=None if parent is None else (str(parent[0]), str(parent[1])),
-    )
+    row = Record({"directory": None, **row})
+    for field, fits in _FIELDS.items():
+        if field not in row or not fits(row[field]):
+            raise damaged(path, 0, f"its `{field}` is missing, or is none")
+    fields: dict[str, Any] = {field: row[field] for field in _FIELDS}
+    return Beginning(**{**fields, "began": float(fields["began"])})
+
+
+def _are_texts(value: object, count: int | None = None) -> bool:
+    if not isinstance(value, tuple) or not all(isinstance(each, str) for each in value):
+        return False
+    return count is None or len(value) == count
+
+
+# What `run.json` has besides its format and its check, each with what it may be.
+_FIELDS: dict[str, Callable[[Any], bool]] = {
+    "agent": lambda value: isinstance(value, str),
+    "digest": lambda value: isinstance(value, str) and _DIGEST.fullmatch(value) is not None,
+    "input": lambda _: True,
+    "began": lambda value: type(value) in {int, float} and abs(value) < _LATEST_S,
+    "autosave": lambda value: type(value) is int and value >= 0,
+    "hidden": _are_texts,
+    "directory": lambda value: value is None or isinstance(value, str),
+    "parent": lambda value: value is None or _are_texts(value, 2),
+    "id": lambda value: isinstance(value, str),
+}
 
 
 def _check(row: Record) -> str:
@@ -226,7 +281,7 @@ def create_run(
     """
     run = RunDirectory(directory / beginning.id)
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        _make_directories(directory)
         run.path.mkdir(mode=0o700)
         sync_directory(directory)
     except OSError as error:
@@ -234,7 +289,8 @@ def create_run(
     try:
         run.acquire()
         create_journal(run.journal, told)
-        write_beginning(run, program_json, beginning)
+        put_file(run.program(beginning.digest), program_json.encode("utf-8", "surrogatepass"))
+        _write_beginning(run, beginning)
     except CheckpointError:
         run.release()
         with contextlib.suppress(OSError):
@@ -243,17 +299,69 @@ def create_run(
     return run
 
 
-def write_beginning(run: RunDirectory, program_json: str, beginning: Beginning) -> None:
-    """Write what a run begins with, the program first.
+def _make_directories(path: Path) -> None:
+    """Make a directory and those above it; the names of all of them are on the disk then."""
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.absolute().parent
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+        sync_directory(each.absolute().parent)
+
+
+def put_program(run: RunDirectory, program_json: str, beginning: Beginning) -> None:
+    """Have a run, which is locked, go on with another program, as `beginning` says.
+
+    It is another one from the moment at which `run.json` says so: until then there is the old one,
+    from then on the new one, whatever ends the process.
 
     Raises:
         CheckpointError: It cannot be written.
     """
-    put_file(run.program, program_json.encode("utf-8", "surrogatepass"))
+    forget_states(run.states)  # those of the old program; the journal is enough for both
+    program = run.changed_program(beginning.digest)
+    put_file(program, program_json.encode("utf-8", "surrogatepass"))
+    _write_beginning(run, beginning)
+    for old in run.path.glob("program*.json"):
+        if old != program:
+            with contextlib.suppress(OSError):
+                old.unlink()
+
+
+def _write_beginning(run: RunDirectory, beginning: Beginning) -> None:
+    """Write `run.json`.
+
+    Raises:
+        CheckpointError: It cannot be written.
+    """
     row = Record({FORMAT_KEY: FORMAT, **attrs.asdict(beginning, recurse=False)})
     checked = Record(row, check=_check(row))
     text = json.dumps(thaw(checked), ensure_ascii=False, indent=1) + "\n"
     put_file(run.path / "run.json", text.encode("utf-8", "surrogatepass"))
+
+
+def leftovers_in(directory: Path) -> list[RunDirectory]:
+    """Return what was left in `directory` of runs whose beginning or removal was killed.
+
+    One that is younger than a minute may be about to become a run.
+    """
+    latest = time.time() - _BEGINNING_S
+    return [
+        RunDirectory(path)
+        for path in sorted(directory.iterdir())
+        if _ID.fullmatch(path.name) and _is_left(path, latest)
+    ]
+
+
+def _is_left(path: Path, latest: float) -> bool:
+    """Whether there is nothing in `path` but what a run has besides its `run.json`, since then."""
+    try:
+        found = path.lstat()
+        is_old = stat.S_ISDIR(found.st_mode) and found.st_mtime < latest
+        return is_old and all(_PART.fullmatch(each.name) for each in path.iterdir())
+    except OSError:  # somebody else's, or gone meanwhile
+        return False
 
 
 def runs_in(directory: Path) -> list[RunDirectory]:

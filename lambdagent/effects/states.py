@@ -18,6 +18,7 @@ from lambdagent.effects.frames import (
     damaged,
     read_frames,
     sync_directory,
+    unknown_format,
     unwritable,
 )
 from lambdagent.effects.packed import NotPackedError, pack, unpack
@@ -31,6 +32,7 @@ from lambdagent.machine.checkpoint import (
 )
 from lambdagent.machine.link import Linked
 from lambdagent.machine.state import Machine
+from lambdagent.machine.tenable import untenable
 
 MAGIC = b"lambdaS\x01"
 _GROWTH = 8
@@ -101,26 +103,35 @@ def read_states(
         return None, False
     frames, _ = read_frames(path, MAGIC)
     newest: Machine | None = None
-    is_ahead = False
+    place, is_ahead = 0, False
     decoder = StateDecoder(linked)
     for number, (offset, payload) in enumerate(frames):
         try:
             row: Any = unpack(payload)
             if number == 0:
-                _check_owner(linked, run, *row)
+                _check_owner(path, linked, run, *row)
                 continue
             end, *delta = row
             machine = decoder.state(tuple(delta))
             if end <= journal_end:
-                newest = machine
+                newest, place = machine, offset
             else:
                 is_ahead = True
         except (NotPackedError, MalformedStateError, TypeError, ValueError) as error:
-            raise damaged(path, offset, str(error)) from error
+            malformed = isinstance(error, MalformedStateError)
+            reason = str(error) if malformed else "it is no state of a run"
+            raise damaged(path, offset, reason) from error
+    why_not = None if newest is None else untenable(linked, newest)
+    if why_not is not None:
+        raise damaged(path, place, why_not)
     return newest, is_ahead
 
 
-def _check_owner(linked: Linked, run: str, form: Data, program: Data, owner: Data) -> None:
+def _check_owner(
+    path: Path, linked: Linked, run: str, form: Data, program: Data, owner: Data
+) -> None:
+    if form != FORMAT:
+        raise unknown_format(path, form, FORMAT)
     check_origin(linked, form, program)
     if owner != run:
         what = f"they are states of the run {owner!s:.80}"
@@ -134,7 +145,7 @@ def forget_states(path: Path) -> None:
         CheckpointError: They cannot be removed.
     """
     try:
-        path.unlink()
+        path.unlink(missing_ok=True)
         sync_directory(path.parent)
     except OSError as error:
         raise unwritable(path, error) from error

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
 import attrs
 
-from lambdagent.effects.execution import SLICE, Execution
+from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.protocol import timeout_text
+from lambdagent.effects.tools import in_thread
 from lambdagent.errors import BudgetError, finding
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Failure
@@ -110,36 +112,84 @@ def move(execution: Execution, handlers: Handlers, clock: Clock) -> list[Flight]
         BudgetError: Out of time or transitions.
     """
     waiting: list[Flight] = []
-    while _move_once(execution, handlers, clock, waiting, SLICE):
-        pass
+    moving = True
+    while moving:
+        execution.advance()
+        if execution.is_due:
+            execution.save()
+        clock.check()
+        fresh = execution.new_requests(clock.now())
+        if _leaves(fresh):
+            execution.commit()
+        moving = _hand_out(execution, handlers, clock, fresh, waiting)
     return waiting
 
 
 async def amove(execution: Execution, handlers: Handlers, clock: Clock) -> list[Flight]:
     """Do as `move` does, and let the other tasks of the event loop have their turns."""
     waiting: list[Flight] = []
+    moving = True
     turn_ends_s = clock.now() + _TURN_S
-    while _move_once(execution, handlers, clock, waiting, _TURN_SLICE):
+    while moving:
         if clock.now() >= turn_ends_s:
             await asyncio.sleep(0)
             turn_ends_s = clock.now() + _TURN_S
+        execution.advance(_TURN_SLICE)
+        if execution.is_due:
+            await on_disk(execution, execution.save)
+        clock.check()
+        fresh = execution.new_requests(clock.now())
+        if _leaves(fresh):
+            await on_disk(execution, execution.commit)
+        moving = _hand_out(execution, handlers, clock, fresh, waiting)
     return waiting
 
 
-def _move_once(
-    execution: Execution, handlers: Handlers, clock: Clock, waiting: list[Flight], budget: int
+async def on_disk(execution: Execution, work: Callable[[], None]) -> None:
+    """Do `work` without making the event loop wait for the disk.
+
+    It has ended when this has, whatever happens meanwhile: `work` and what comes next are never at
+    the files of the run together.
+
+    Args:
+        execution: The run that is kept.
+        work: Its `commit` or `save`.
+    """
+    if not execution.syncs:
+        work()
+        return
+    task = asyncio.ensure_future(in_thread(work))
+    cancelled: asyncio.CancelledError | None = None
+    while not task.done():
+        try:
+            await asyncio.wait([task])
+        except asyncio.CancelledError as caught:
+            cancelled = caught
+    error = task.exception()
+    if cancelled is not None:
+        raise cancelled from error
+    if error is not None:
+        raise error
+
+
+def _leaves(fresh: list[Request]) -> bool:
+    """Whether one of `fresh` leaves this process."""
+    return any(request.site.kind not in _STAYS_HERE for request in fresh)
+
+
+def _hand_out(
+    execution: Execution,
+    handlers: Handlers,
+    clock: Clock,
+    fresh: list[Request],
+    waiting: list[Flight],
 ) -> bool:
-    """Step, answer the instant requests and add the others to `waiting`.
+    """Answer those of `fresh` that are instant, and add the others to `waiting`.
 
     Returns:
         Whether the run can move on.
     """
-    execution.advance(budget)
-    clock.check()
     instant = False
-    fresh = execution.new_requests(clock.now())
-    if any(request.site.kind not in _STAYS_HERE for request in fresh):
-        execution.commit()
     for request in fresh:
         if request.site.kind == "confirm":  # whoever drives asks when nothing else can go on
             continue
@@ -184,6 +234,16 @@ def settle(
     for flight in late:
         expire(execution, flight, now_s)
     return late
+
+
+def keep_landed(execution: Execution, done: Done, clock: Clock) -> None:
+    """Give the machine the answers that came before the run was ended from outside.
+
+    What was answered is not to be asked again when the run goes on. An error ends the run already,
+    so others are not told.
+    """
+    with contextlib.suppress(BaseException):
+        settle(execution, done, [], clock)
 
 
 def expire(execution: Execution, flight: Flight, now_s: float) -> None:

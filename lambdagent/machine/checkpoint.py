@@ -50,6 +50,7 @@ from lambdagent.machine.state import (
     Thread,
     ThreadState,
 )
+from lambdagent.machine.tenable import is_item
 
 FORMAT = 1
 _EMPTY = -1
@@ -268,8 +269,10 @@ class StateDecoder:
         """
         try:
             return self._state(delta)
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-            what = f"no state of this program: {error}"
+        except MalformedStateError:
+            raise
+        except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
+            what = "it is no state of this program"
             raise MalformedStateError(what) from error
 
     def _state(self, delta: Any) -> Machine:
@@ -283,7 +286,7 @@ class StateDecoder:
             self._threads[thread.path] = thread
         if () not in self._threads or len(counters) != len(Kind):
             what = "the root or a counter is missing"
-            raise ValueError(what)
+            raise MalformedStateError(what)
         return Machine(dict(self._threads), tuple(map(int, counters)), int(transitions))
 
     def _thread(self, row: Sequence[Any]) -> Thread:
@@ -307,6 +310,9 @@ class _Decoder:
         """Read one more row."""
         match row[0]:
             case "c":
+                if type(row[1]) is tuple:
+                    what = f"row {len(self.items)} is no constant"
+                    raise MalformedStateError(what)
                 self.items.append(("value", row[1]))
             case "u":
                 self.items.append(("value", UNIT))
@@ -323,11 +329,11 @@ class _Decoder:
             if number == _EMPTY and sort != "value":
                 return ()
             what = f"there is no row {number}"
-            raise IndexError(what)
+            raise MalformedStateError(what)
         found, item = self.items[number]
         if found != sort:
             what = f"row {number} is a {found} where a {sort} belongs"
-            raise ValueError(what)
+            raise MalformedStateError(what)
         return item
 
     def code(self, number: int) -> Code:
@@ -345,10 +351,13 @@ class _Decoder:
         item = (tag, *fields)
         if item[0] == PARTIAL:
             # A partial application holds the specification inside its constant; see `link`.
-            return (PARTIAL, item[1][2][1], item[2])
-        if item[0] == AWAIT_OPERAND and item[2][0] == LABELLED:
+            item = (PARTIAL, item[1][2][1], item[2])
+        elif item[0] == AWAIT_OPERAND and item[2][0] == LABELLED:
             # The label was left behind when its application began.
-            return (AWAIT_OPERAND, item[1], item[2][2], *item[3:])
+            item = (AWAIT_OPERAND, item[1], item[2][2], *item[3:])
+        if not is_item(self.linked, item):
+            what = f"row {len(self.items)} holds what its tag does not"
+            raise MalformedStateError(what)
         return item
 
     def _field(self, value: Any, sort: str) -> Any:
@@ -374,5 +383,5 @@ def _state(table: _Decoder, row: Sequence[Any]) -> ThreadState:
             return Halt(table.pick(value, "value"))
         case ("fail", Record() as error):
             return Fail(error)
-    what = f"unknown thread state {plain(row):.40}"
-    raise ValueError(what)
+    what = "a thread is in an unknown state"
+    raise MalformedStateError(what)

@@ -330,7 +330,7 @@ def test_another_description_of_a_tool_is_refused_by_name(tmp_path):
         """Another description."""
         return q
 
-    with pytest.raises(CheckpointError, match=r"K005.*`tool:search` has another static"):
+    with pytest.raises(CheckpointError, match=r"K005.*`tool:search` has another `description`"):
         Run.load(run.path, tools={"search": search}, **world.bound)
 
 

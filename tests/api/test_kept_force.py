@@ -1,12 +1,18 @@
 """Another program for a run: only if it would have come to where the run stands."""
 
+import os
+import shutil
+from pathlib import Path
+
 import pytest
 
 from lambdagent.api.kept import Run
 from lambdagent.effects.journal import read_journal
 from lambdagent.errors import CheckpointError
 from lambdagent.ir.program import Program
-from tests.api.kept_world import KilledError, World, agent, plain
+from tests.api.kept_world import KilledError, World, agent, go_on, plain
+
+__all__ = ["go_on"]
 
 
 def said(text: str) -> str:
@@ -79,3 +85,76 @@ def test_a_program_that_would_not_have_asked_what_was_asked_is_refused(tmp_path,
     with Run.load(path, providers={"openai": world}) as run:
         run.resume()
     assert world.count == 4 - calls
+
+
+# --- two files that change together --------------------------------------------------------------
+
+
+class Dying:
+    """A process that ends before its operation of the number `left` on the names of files."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, left: int) -> None:
+        self.left = left
+        for owner, name in ((os, "fsync"), (Path, "replace"), (Path, "unlink")):
+            monkeypatch.setattr(owner, name, self._counted(getattr(owner, name)))
+
+    def _counted(self, real):
+        def wrapper(*arguments, **options):
+            if self.left == 0:
+                raise KilledError
+            self.left -= 1
+            return real(*arguments, **options)
+
+        return wrapper
+
+
+def test_a_forced_change_happens_whole_or_not_at_all(tmp_path, monkeypatch):
+    """Wherever the process ends, the directory holds the old program or the new one."""
+    begun = stopped(tmp_path / "begun", 2)
+    seen, ended = [], False
+    while not ended:
+        path = shutil.copytree(begun, tmp_path / f"after {len(seen)}")
+        with monkeypatch.context() as patch:
+            Dying(patch, len(seen))
+            try:
+                changed(path, World(said), second="Another.").close()
+                ended = True
+            except KilledError:
+                pass
+        world = World(said)
+        with Run.load(path, fsync=False, providers={"openai": world}) as run:
+            run.resume()
+        assert world.count == 2
+        seen.append("Another." in world.asked[-1])
+    assert seen == sorted(seen)
+    assert {True, False} == set(seen)
+    assert len(seen) > 6
+    assert [each.name for each in path.glob("program*")] != ["program.json"]
+
+
+def test_a_run_can_be_changed_again_and_back(tmp_path):
+    path, world = stopped(tmp_path, 2), World(said)
+    for second in ("Another.", "A third.", "A third.", "Second.", "Another."):
+        changed(path, world, second=second).close()
+        assert len(list(path.glob("program*"))) == 1
+    with changed(path, world, second="Another.") as run:
+        run.resume()
+    assert "Another." in world.asked[-1]
+
+
+def test_a_run_that_was_given_another_program_meanwhile_is_not_gone_on_with(tmp_path, go_on):
+    path, world = stopped(tmp_path, 2), World(said)
+    with Run.load(path, fsync=False, providers={"openai": world}) as early:
+        with changed(path, world, second="Another.") as run:
+            with pytest.raises(CheckpointError, match="K016"):
+                go_on(early)
+            run.resume()
+        assert "Another." in world.asked[-1]
+
+
+def test_nobody_changes_the_program_of_a_run_that_is_under_way(tmp_path):
+    path, world = stopped(tmp_path, 2), World(said)
+    with Run.load(path, fsync=False, providers={"openai": world}) as run:
+        run.lock()
+        with pytest.raises(CheckpointError, match="K003"):
+            changed(path, world, second="Another.")

@@ -11,12 +11,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lambdagent.api.kept import Run, ask_again
+from lambdagent.effects import frames
 from lambdagent.effects.journal import Journal, Told, create_journal, read_journal
+from lambdagent.effects.packed import pack
 from lambdagent.effects.run_directory import runs_in
-from lambdagent.errors import CheckpointError, LambdagentError
+from lambdagent.errors import CheckpointError, LambdagentError, NoSuchFileError
 from lambdagent.ir.exchange import Failure
-from tests.api.kept_world import KilledError, World, agent, council, load, plain, react, searching
+from tests.api.kept_world import (
+    KilledError,
+    World,
+    agent,
+    council,
+    go_on,
+    load,
+    react,
+    same,
+    searching,
+    undisturbed,
+)
 from tests.effects.test_packed import data
+
+__all__ = ["go_on"]
 
 
 @contextmanager
@@ -74,7 +89,7 @@ def test_a_run_whose_directory_is_gone_says_so(tmp_path):
     world = World(searching(3))
     with Run.begin(react(world), "in", tmp_path, fsync=False) as run:
         shutil.rmtree(run.path)
-        with pytest.raises(CheckpointError, match="K009"):
+        with pytest.raises(NoSuchFileError, match="K002"):
             run.resume()
     assert world.count == 0
 
@@ -113,9 +128,9 @@ def test_a_task_that_is_cancelled_leaves_a_run_that_goes_on(tmp_path):
 # --- damage --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["journal", "states"])
-def test_every_flipped_bit_of_a_finished_run_is_told_and_nobody_is_asked(tmp_path, name):
+def test_every_flipped_bit_of_a_journal_is_told_and_nobody_is_asked(tmp_path):
     _, _, path = whole_of(lambda world: agent(world, type="simple"), str, tmp_path)
+    name = "journal"
     whole = (path / name).read_bytes()
     for place in range(len(whole)):
         changed = bytearray(whole)
@@ -131,19 +146,49 @@ def test_every_flipped_bit_of_a_finished_run_is_told_and_nobody_is_asked(tmp_pat
         assert (path / name).read_bytes() == changed
 
 
-def test_a_damaged_file_of_states_can_be_removed(tmp_path):
-    whole, _, path = whole_of(react, searching(3), tmp_path)
-    (path / "states").write_bytes(b"lambdaS\x01" + b"no frame at all")
-    world = World(searching(3))
-    with (
-        load(path, world) as run,
-        pytest.raises(CheckpointError, match=r"(?s)K001.*`states`, remove"),
-    ):
-        run.resume()
-    (path / "states").unlink()
-    with load(path, world) as run:
-        assert plain(run.resume().trace) == plain(whole.trace)
-    assert world.count == 0
+def test_every_flipped_bit_of_the_states_is_told_and_the_journal_is_enough(tmp_path, go_on):
+    whole, _, path = whole_of(lambda world: agent(world, type="simple"), str, tmp_path)
+    good = (path / "states").read_bytes()
+    for place in range(len(good)):
+        changed = bytearray(good)
+        changed[place] ^= 1 << place % 8
+        (path / "states").write_bytes(changed)
+        world, remarks = World(str), []
+        with load(path, world) as run:
+            same(go_on(run, remark=remarks.append), whole)
+        assert [each.code for each in remarks] == ["K017"]
+        assert f"`{path / 'states'}` is " in remarks[0].what
+        assert world.count == 0
+        with load(path, world) as run:  # other states have taken their place
+            same(go_on(run, remark=remarks.append), whole)
+        assert len(remarks) == 1
+
+
+STATES = {
+    "no frames": (b"lambdaS\x01no frame at all", "is corrupt at byte 8"),
+    "another format": (b"lambdaS\x02", "is of format 2, and this version reads 1"),
+    "another format of the states alone": (
+        b"".join([b"lambdaS\x01", *map(frames._frame, [pack((7, "", ""))])]),
+        "is of format 7, and this version reads 1",
+    ),
+    "nothing": (b"", "is corrupt at byte 0"),
+}
+
+
+@pytest.mark.parametrize("case", STATES)
+def test_a_run_goes_on_whatever_its_states_are(tmp_path, case, go_on):
+    states, what = STATES[case]
+    whole, calls = undisturbed(react, tmp_path, searching(3))
+    world = World(searching(3), die_at=3, carried_out=False)
+    with Run.begin(react(world), "in", tmp_path, fsync=False) as run:
+        with pytest.raises(KilledError):
+            run.resume()
+        (run.path / "states").write_bytes(states)
+    again = World(searching(3))
+    with load(run.path, again) as run, pytest.warns(UserWarning, match=what):
+        result = go_on(run, doubt=ask_again)
+    same(result, whole)
+    assert again.count == calls.count - 3
 
 
 # --- nonsense for answers ------------------------------------------------------------------------

@@ -107,7 +107,8 @@ def test_a_flipped_bit_is_told_as_corrupt(tmp_path: Path, server: LocalServer):
         (run / name).write_bytes(raw)
         resumed = command(tmp_path, server, "--resume", str(run))
         _, err = resumed.communicate(timeout=PATIENCE_S)
-        assert resumed.returncode == 1
+        # The journal makes up for states, and nothing for the journal.
+        assert resumed.returncode == (1 if name == "journal" else 0)
         assert "corrupt" in err
         raw[30] ^= 4
         (run / name).write_bytes(raw)

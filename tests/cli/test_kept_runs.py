@@ -11,9 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from lambdagent import build_agent
+from lambdagent.api.kept import Run
+from lambdagent.cli import keeping
+from lambdagent.effects.run_directory import RunDirectory
 from tests.cli.command import PATIENCE_S, Command
 from tests.cli.test_interrupt import POLITE, Lifeline, lifeline, start
 from tests.cli.test_run_trace import timeless
+from tests.effects.agents import speaker
 
 __all__ = ["lifeline"]
 
@@ -22,6 +27,12 @@ KEPT = ("--checkpoint-dir", "runs")
 # Says how often it was called, so that a second call would be another answer.
 COUNT = "wc=echo call >> calls; wc -l < calls"
 RUN = ("run", "react.yml", "count", "--tool", COUNT)
+SPEAKS = {
+    "type": "simple",
+    "name": "a",
+    "systemPrompt": "p",
+    "model": {"provider": "openai", "name": "m"},
+}
 TWICE = """\
 type: react
 name: twice
@@ -172,6 +183,42 @@ def test_two_do_not_go_on_with_one_run(command: Command, lifeline: Lifeline):
     assert "error[K003]" in other.err
 
 
+def test_nobody_is_asked_about_a_run_that_somebody_else_goes_on_with(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+):
+    command(*RUN, *KEPT)
+    run = only_run(command)
+    cut_after(command, run, 3)
+    monkeypatch.setattr(keeping, "has_terminal", lambda: True)
+    somebody = RunDirectory(command.folder / run)
+    somebody.acquire()
+    refused = command("run", "--resume", run, stdin=b"r\n")
+    assert (refused.code, calls(command)) == (1, 1)
+    assert refused.err.startswith("error[K003]")
+    somebody.release()
+    done = command("run", "--resume", run, stdin=b"r\n")
+    assert (done.code, done.out, calls(command)) == (0, "done\n", 2)
+    assert "Nobody knows whether it was carried out" in done.err
+
+
+def test_states_that_are_no_use_are_told_and_do_no_harm(command: Command):
+    command(*RUN, *KEPT)
+    run = only_run(command)
+    (command.folder / run / "states").write_bytes(b"lambdaS\x02")
+    done = command("run", "--resume", run)
+    assert (done.code, done.out, calls(command)) == (0, "done\n", 1)
+    assert f"note[K017]: the states of the run are not used: `{run}/states` is of" in done.err
+    assert "note" not in command("run", "--resume", run).err
+
+
+def test_a_finished_run_needs_no_key(command: Command):
+    model = build_agent(SPEAKS, providers={"openai": speaker("spoken")})
+    with Run.begin(model, "in", command.folder / "runs") as run:
+        run.resume()
+    done = command("run", "--resume", "runs")
+    assert (done.code, done.out) == (0, "spoken\n")
+
+
 def test_a_fork_starts_from_a_step_with_another_answer(command: Command):
     command.write("twice.yml", TWICE)
     command("run", "twice.yml", "go", "--tool", COUNT, *KEPT)
@@ -207,6 +254,16 @@ def test_a_fork_may_have_another_input_or_part_of_an_answer(command: Command):
         ((), 2, "U009"),
         (("--resume", "nowhere"), 4, "K002"),
         (("--resume", "react.yml"), 4, "K002"),
+        (("--resume", "RUN", "--force"), 2, "U018"),
+        (("react.yml", "--resume", "RUN", "--engine", "recursive"), 2, "U001"),
+        (("react.yml", "x", "--checkpoint-dir", "d", "--engine", "recursive"), 2, "U001"),
+        (("--resume", "RUN", "--answer", "2=1", "--answer", "2=2"), 2, "U017"),
+        (("--resume", "RUN", "--answer", "2=1", "--answer", "@1=2"), 2, "U017"),
+        (("--resume", "RUN", "--at", "3", "--answer", "2=1", "--answer", "@1=1"), 2, "U017"),
+        (("--resume", "RUN", "--edit", "2=1", "--edit", "2=1"), 2, "U017"),
+        (("--resume", "RUN", "--edit", "2=1", "--edit", "@1=1"), 2, "U017"),
+        (("--resume", "RUN", "--at", "3", "--edit", "2=1", "--answer", "2=1"), 2, "U017"),
+        (("--resume", "RUN", "--edit", "input=1", "--edit", "input=2"), 2, "U017"),
         (("--resume", "RUN", "--at", "99"), 2, "U010"),
         (("--resume", "RUN", "--at", "x"), 2, "U010"),
         (("--resume", "RUN", "--at", "9" * 5000), 2, "U010"),
@@ -224,6 +281,15 @@ def test_what_cannot_be_is_refused(command: Command, argv: tuple[str, ...], code
     assert f"error[{error}]" in done.err
 
 
+@pytest.mark.parametrize(
+    "option", ["--resume", "--checkpoint-dir", "--output", "--trace-file", "--record", "--input"]
+)
+def test_a_path_that_is_empty_is_refused(command: Command, option: str):
+    refused = command("run", "react.yml", "x", option, "")
+    assert (refused.code, refused.out) == (2, "")
+    assert f"argument {option}: expected a path" in refused.err
+
+
 def test_a_changed_program_is_refused_with_the_difference(command: Command):
     command(*RUN, *KEPT)
     run = only_run(command)
@@ -233,7 +299,7 @@ def test_a_changed_program_is_refused_with_the_difference(command: Command):
     done = command(*again)
     assert (done.code, done.out) == (1, "")
     assert "error[K005]" in done.err
-    assert "`llm:worker` has another static" in done.err
+    assert '`llm:worker` has another `prompt`: "Work." → "Rest."' in done.err
 
 
 def test_a_change_can_be_forced_where_nothing_was_called_that_changed(command: Command):
@@ -301,59 +367,6 @@ def test_what_the_models_said_can_be_recorded_of_a_kept_run(command: Command):
     said = (command.folder / "said.json").read_text()
     command(*RUN, "--record", "plain.json")
     assert said == (command.folder / "plain.json").read_text()
-
-
-# --- checkpoints ---------------------------------------------------------------------------------
-
-
-def test_runs_are_listed_with_where_they_stand(command: Command):
-    command(*RUN, *KEPT)
-    cut_after(command, only_run(command), 3)
-    done = command("checkpoints", "runs")
-    head, line = done.out.splitlines()
-    assert head.split() == ["RUN", "AGENT", "BEGAN", "STANDS", "CALLS", "SIZE"]
-    assert "worker" in line
-    assert "waits for tool:wc" in line
-    assert re.search(r"  1  +[\d,]+ B$", line)
-
-
-def test_a_damaged_run_is_listed_as_such(command: Command):
-    command(*RUN, *KEPT)
-    journal = command.folder / only_run(command) / "journal"
-    data = bytearray(journal.read_bytes())
-    data[20] ^= 1
-    journal.write_bytes(data)
-    assert "damaged" in command("checkpoints", "runs").out
-    done = command("run", "--resume", only_run(command))
-    assert (done.code, done.out) == (1, "")
-    assert "error[K001]" in done.err
-    assert "at byte 8" in done.err
-
-
-def test_where_a_run_stands_is_shown_with_its_continuation(command: Command):
-    command(*RUN, *KEPT)
-    run = only_run(command)
-    cut_after(command, run, 3)
-    done = command("checkpoints", "runs", "--show", Path(run).name)
-    assert done.code == 0
-    assert "β[0]  think" in done.out
-    assert "the run asks tool:wc (@1): f.txt" in done.out
-    assert re.search(r"^  0  .*□", done.out, re.MULTILINE)
-
-
-def test_finished_runs_are_removed_and_others_stay(command: Command):
-    for _ in range(3):
-        command(*RUN, *KEPT)
-    first, *_ = runs_of(command)
-    cut_after(command, first, 2)
-    assert command("checkpoints", "runs", "--prune").code == 0
-    assert runs_of(command) == [first]
-
-
-def test_a_directory_without_runs(command: Command):
-    (command.folder / "empty").mkdir()
-    assert command("checkpoints", "empty").out == ""
-    assert command("checkpoints", "nowhere").code == 4
 
 
 # --- the page ------------------------------------------------------------------------------------

@@ -312,3 +312,22 @@ def test_nothing_new_is_no_reason_to_wait_for_the_disk(tmp_path, monkeypatch):
     file.sync()
     assert len(waited) == 1
     file.close()
+
+
+def test_a_disk_that_has_refused_once_is_not_believed_again(tmp_path, monkeypatch):
+    """What could not be written may be taken for written by then."""
+    path = tmp_path / "frames"
+    file = FrameFile(path, end=create(path, MAGIC, []))
+    file.append(b"lost")
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fdatasync", refused)
+        with pytest.raises(CheckpointError, match=r"K008.*Input/output error"):
+            file.sync()
+    for use in (file.sync, lambda: file.append(b"more"), file.sync):
+        with pytest.raises(CheckpointError, match=r"K008.*Input/output error"):
+            use()
+    file.close()
+
+
+def refused(_file: int) -> None:
+    raise OSError(errno.EIO, os.strerror(errno.EIO))

@@ -76,3 +76,18 @@ def test_longer_secrets_go_first_and_short_ones_stay():
     assert redaction.text("abcdefghij abcdefgh abc") == "[B_KEY] [A_KEY] abc"
     failed = redaction.answer(Failure("Kind", "abcdefgh", Record(abcdefgh=("abcdefgh",))))
     assert failed == Failure("Kind", "[A_KEY]", Record({"[A_KEY]": ("[A_KEY]",)}))
+
+
+@given(
+    st.lists(st.sampled_from(["a", "one", "two", "[A_KEY]", "[A_KEY] 2", "x one"]), unique=True)
+)
+def test_keys_that_are_the_same_without_secrets_stay_apart(keys: list[str]):
+    """Two secrets of one variable, as it is and as JSON has it, get the same name."""
+    words = {"one": 'sk-"quoted"-secret', "two": 'sk-\\"quoted\\"-secret'}
+    said = [" ".join(words.get(part, part) for part in key.split()) for key in keys]
+    redaction = Redaction({"A_KEY": words["one"]})
+    found = redaction.data(Record({key: number for number, key in enumerate(said)}))
+    assert isinstance(found, Record)
+    assert list(found.values()) == list(range(len(keys)))
+    assert not any("quoted" in key for key in found)
+    assert redaction.data(found) == found

@@ -158,6 +158,23 @@ def test_a_beginning_that_fails_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_names_of_all_new_directories_are_on_the_disk(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(
+        run_directory, "sync_directory", lambda path: synced.append(path.resolve())
+    )
+    monkeypatch.chdir(tmp_path)
+    run = closed(Path("a/b/c"))
+    assert synced[:4] == [tmp_path, tmp_path / "a", tmp_path / "a/b", tmp_path / "a/b/c"]
+    assert run.path.resolve().parent == tmp_path / "a/b/c"
+
+
+def test_a_file_in_the_place_of_a_directory_is_told(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(CheckpointError, match="K008"):
+        created(tmp_path / "file" / "runs")
+
+
 # --- where nothing can be written or read --------------------------------------------------------
 
 
@@ -219,7 +236,8 @@ HOLD = """
 import sys
 from pathlib import Path
 from lambdagent.effects.run_directory import RunDirectory
-RunDirectory(Path(sys.argv[1])).acquire()
+held = RunDirectory(Path(sys.argv[1]))
+held.acquire()
 print("held", flush=True)
 sys.stdin.read()
 """
@@ -385,7 +403,7 @@ def test_what_describes_no_run_is_told(tmp_path, text):
         RunDirectory(path).beginning()
     (path / "program.json").write_text(text)
     with pytest.raises(CheckpointError, match="K001"):
-        stored_program(RunDirectory(path))
+        stored_program(RunDirectory(path), BEGINNING.digest)
 
 
 @pytest.mark.parametrize("field", ["agent", "digest", "input", "began", "autosave", "parent"])

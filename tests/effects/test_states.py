@@ -65,6 +65,8 @@ def test_states_can_be_forgotten(tmp_path):
     path = written(tmp_path / "states")
     forget_states(path)
     assert read_states(path, CODE, 100) == (None, False)
+    forget_states(path)
+    path.mkdir()
     with pytest.raises(CheckpointError, match="K008"):
         forget_states(path)
 

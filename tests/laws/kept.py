@@ -93,6 +93,8 @@ class Kept:
         waiting: list[Request] = []
         while True:
             execution.advance(SLICE)
+            if execution.is_due:
+                execution.save()
             waiting += execution.new_requests(0.0)
             execution.commit()
             if not waiting and not execution.can_move:

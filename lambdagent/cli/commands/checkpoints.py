@@ -3,45 +3,62 @@
 from __future__ import annotations
 
 import time
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from lambdagent.api import run_files
 from lambdagent.api.running import trace_of
+from lambdagent.cli.files import place
 from lambdagent.cli.output import Output, json_text
 from lambdagent.effects.journal import read_journal
-from lambdagent.effects.run_directory import RunDirectory, runs_in
-from lambdagent.errors import CheckpointError
+from lambdagent.effects.run_directory import RunDirectory, leftovers_in, runs_in
+from lambdagent.errors import CheckpointError, UsageError, finding
 from lambdagent.ir.exchange import key_text
 from lambdagent.machine.text import cut
 from lambdagent.trace.sight import Sight, path_text, stands
 from lambdagent.trace.text import render_record
 
 _SHOWN = 100
+_ONE_OF = ("show", "prune", "format")
 _HEAD = ("RUN", "AGENT", "BEGAN", "STANDS", "CALLS", "SIZE")
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the directory and what is wanted."""
     add = parser.add_argument
-    add("directory", metavar="DIR", help="where runs are kept")
-    add("--show", metavar="RUN", help="print where a run stands: its steps, and its continuation")
+    add("directory", type=place, metavar="DIR", help="where runs are kept")
+    add(
+        "--show",
+        type=place,
+        metavar="RUN",
+        help="print where a run stands: its steps, and its continuation",
+    )
     add(
         "--prune",
-        type=int,
+        type=_count,
         nargs="?",
         const=0,
         metavar="N",
         help="remove finished runs until no more than N runs are left; all of them without N",
     )
-    add("--format", choices=("text", "json"), default="text", help="form of the list")
+    add("--format", choices=("text", "json"), help="form of the list")
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        what = f"expected a whole number from 0, got {text!r}"
+        raise ArgumentTypeError(what)
+    return int(text)
 
 
 def run(arguments: Namespace, out: Output) -> int:
     """Print or remove runs."""
     directory = Path(arguments.directory)
+    given = [f"--{name}" for name in _ONE_OF if getattr(arguments, name) is not None]
+    if len(given) > 1:
+        raise UsageError(finding("U001", option=given[0], other=given[1]))
     if arguments.show is not None:
         _show(directory / arguments.show, out)
         return 0
@@ -50,11 +67,17 @@ def run(arguments: Namespace, out: Output) -> int:
             out.note(f"removed {name}")
         return 0
     rows = [_row(each) for each in runs_in(directory)]
+    rows += [_left(each) for each in leftovers_in(directory)]
     if arguments.format == "json":
         out.answer(json_text(rows))
     elif rows:
         out.answer("\n".join(_table(rows)))
     return 0
+
+
+def _left(run: RunDirectory) -> dict[str, object]:
+    """Return what the list says of what a kill has left of a run."""
+    return {"run": run.id, "size_bytes": run.size_bytes, "stands": "is left of no run"}
 
 
 def _row(run: RunDirectory) -> dict[str, object]:

@@ -9,7 +9,14 @@ from pathlib import Path
 
 from lambdagent.api import compiling, kept, recording, running
 from lambdagent.cli import confirming, keeping
-from lambdagent.cli.files import check_places, decoded, fill_file, standard_input, write_file
+from lambdagent.cli.files import (
+    check_places,
+    decoded,
+    fill_file,
+    place,
+    standard_input,
+    write_file,
+)
 from lambdagent.cli.output import Output, json_text
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.redaction import Redaction
@@ -22,6 +29,7 @@ from lambdagent.errors import (
     finding,
     plain,
 )
+from lambdagent.errors import render as render_diagnostic
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Tool
 from lambdagent.machine.engines import ENGINES
@@ -42,11 +50,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="agent file: YAML, λ text (.lam) or tables (.json)",
     )
     add("input", metavar="INPUT", nargs="?", help="the input; - reads standard input")
-    add("--input", dest="input_file", metavar="FILE", help="read the input from a file")
-    add("--trace", action="store_true", help="print the β-trace on standard error")
-    add("--trace-file", metavar="FILE", help="record the run, for `trace`")
     add(
-        "--record", metavar="FILE", help="write what the models said, for `script: {recording: …}`"
+        "--input", dest="input_file", type=place, metavar="FILE", help="read the input from a file"
+    )
+    add("--trace", action="store_true", help="print the β-trace on standard error")
+    add("--trace-file", type=place, metavar="FILE", help="record the run, for `trace`")
+    add(
+        "--record",
+        type=place,
+        metavar="FILE",
+        help="write what the models said, for `script: {recording: …}`",
     )
     add("--max-steps", type=_whole, metavar="N", help="bound of every ReAct loop")
     add("--temperature", type=_temperature, metavar="T", help="temperature of every agent")
@@ -70,8 +83,13 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="something that the agent remembers from the start",
     )
-    add("--checkpoint-dir", metavar="DIR", help="keep the run on disk, in a directory of its own")
-    add("--resume", metavar="RUN", help="go on with a run that was kept")
+    add(
+        "--checkpoint-dir",
+        type=place,
+        metavar="DIR",
+        help="keep the run on disk, in a directory of its own",
+    )
+    add("--resume", type=place, metavar="RUN", help="go on with a run that was kept")
     add(
         "--in-doubt",
         choices=keeping.POLICIES,
@@ -114,7 +132,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="[KEY=]WHY",
         help="do not make it, and tell the agent why",
     )
-    add("--output", metavar="FILE", help="write the answer to a file instead of stdout")
+    add(
+        "--output", type=place, metavar="FILE", help="write the answer to a file instead of stdout"
+    )
     add("--format", choices=("text", "json"), default="text", help="form of the answer")
     add("--quiet", "-q", action="store_true", help="print nothing but the answer")
     add("--verbose", "-v", action="store_true", help="print every step as it ends")
@@ -170,6 +190,7 @@ def _program(arguments: Namespace) -> Program:
 def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
     """Go on with a run on disk, and say how to go on where it does not come to its end."""
     with run:
+        run.lock()  # before anybody is asked about what it waits for
         report = _Report(arguments, out, live=arguments.verbose or run.program.shows_steps)
         check_places(report.places)
         out.note(f"kept in {run.path}")
@@ -177,7 +198,11 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
         confirm = confirming.confirm_of(arguments, run, out)
         try:
             result = run.resume(
-                timeout_s=arguments.timeout, watch=report.watch, doubt=doubt, confirm=confirm
+                timeout_s=arguments.timeout,
+                watch=report.watch,
+                doubt=doubt,
+                confirm=confirm,
+                remark=lambda remark: out.error(render_diagnostic(remark, word="note")),
             )
             report.outcome = running.to_json(result)
         except SuspendedError as error:

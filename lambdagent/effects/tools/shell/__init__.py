@@ -10,6 +10,7 @@ Source: specification 15.4 and 16.3; design.md §2.
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from lambdagent.effects.protocol import (
     Cancellation,
@@ -29,13 +30,16 @@ _HINT = "write another command, or put this one into a script and call that"
 class ShellTool:
     """A command of the user's, run by ``sh`` in a process group of its own."""
 
-    def __init__(self, name: str, command: str, timeout_s: float = 30.0) -> None:
+    def __init__(
+        self, name: str, command: str, timeout_s: float = 30.0, directory: Path | None = None
+    ) -> None:
         """Check `command`; nothing runs yet.
 
         Args:
             name: The tool's name in the program.
             command: A shell script, with ``{}`` where the input goes.
             timeout_s: Longest time it may take, where an invocation does not allow less.
+            directory: Where it runs; the working directory by default.
 
         Raises:
             EffectError: The command is refused (E006).
@@ -47,6 +51,7 @@ class ShellTool:
         self.name = name
         self.command = command
         self.timeout_s = timeout_s
+        self._directory = directory
         self._takes_input = not script.has_holes
         # With `shift`, so that `$1` and `$@` of the user's are not the input.
         stored = "" if self._takes_input else f"{VARIABLE}=$1; shift; "
@@ -79,12 +84,13 @@ class ShellTool:
     def _run(self, invocation: ToolInvocation, stop: Cancellation) -> str:
         text = invocation.text.encode("utf-8", "replace")
         limit_s = min(self.timeout_s, invocation.timeout_s)
-        arguments = ["sh", "-c", self._script, "sh"]
+        arguments: list[str | bytes] = ["sh", "-c", self._script, "sh"]
         try:
             if self._takes_input:
-                outcome = run_group(arguments, text, limit_s, stop)
+                given: bytes | None = text
             else:
-                outcome = run_group([*arguments, text], None, limit_s, stop)
+                given, arguments = None, [*arguments, text]
+            outcome = run_group(arguments, given, limit_s, stop, directory=self._directory)
         except ValueError as error:
             raise ToolFailure("[ERROR] the input holds a null character") from error
         except OSError as error:

@@ -17,6 +17,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import IO
 
 import attrs
@@ -106,6 +107,7 @@ def run_group(
     stop: Cancellation,
     *,
     keep_bytes: int = 1_000_000,
+    directory: Path | None = None,
 ) -> Outcome:
     """Run a program and return how it ended.
 
@@ -115,6 +117,7 @@ def run_group(
         limit_s: Longest time it may take.
         stop: Kills it early.
         keep_bytes: Most bytes kept of each of its two streams.
+        directory: Where it runs; the working directory by default.
 
     Raises:
         OSError: It cannot be started.
@@ -128,6 +131,7 @@ def run_group(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
+            cwd=directory,
             env=without_secrets(os.environ),
         )
         _groups.leaders.add(process.pid)
