@@ -73,7 +73,7 @@ def test_the_limit_of_steps_is_exact(command: Command, strategy: str):
 def test_a_limit_is_a_whole_number(command: Command, limit: str):
     done = command("reduce", "I", f"--max-steps={limit}")
     assert done.code == 2
-    assert "a whole number from 0 is wanted" in done.err
+    assert "expected a whole number from 0" in done.err
 
 
 def test_the_usual_limit_is_1000_steps(command: Command):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from lambdagent.api import run_files
 from lambdagent.api.running import trace_of
+from lambdagent.cli.arguments import whole
 from lambdagent.cli.files import place
 from lambdagent.cli.output import Output, json_text
 from lambdagent.effects.journal import read_journal
@@ -37,20 +38,13 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add(
         "--prune",
-        type=_count,
+        type=whole(0),
         nargs="?",
         const=0,
         metavar="N",
         help="remove finished runs until no more than N runs are left; all of them without N",
     )
     add("--format", choices=("text", "json"), help="form of the list")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        what = f"expected a whole number from 0, got {text!r}"
-        raise ArgumentTypeError(what)
-    return int(text)
 
 
 def run(arguments: Namespace, out: Output) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from lambdagent.api import compiling, reducing
+from lambdagent.cli.arguments import whole
 from lambdagent.cli.files import standard_input
 from lambdagent.cli.output import Output
-from lambdagent.errors import UsageError, finding, plain
+from lambdagent.errors import UsageError, finding
 from lambdagent.machine.reduction import STRATEGIES
 from lambdagent.source import Source
 
@@ -36,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     add(
         "--max-steps",
-        type=_whole,
+        type=whole(0),
         default=_MAX_STEPS,
         metavar="N",
         help=f"most steps; default {_MAX_STEPS}",
@@ -87,14 +88,3 @@ def _exists(path: str) -> bool:
         return Path(path).exists()
     except OSError:  # such as of a term that is too long for a name
         return False
-
-
-def _whole(text: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if number < 0:
-        what = f"a whole number from 0 is wanted, not {plain(text)}"
-        raise ArgumentTypeError(what)
-    return number

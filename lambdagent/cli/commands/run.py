@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lambdagent.api import compiling, kept, recording, running
 from lambdagent.cli import confirming, keeping
+from lambdagent.cli.arguments import whole
 from lambdagent.cli.files import (
     check_places,
     decoded,
@@ -61,7 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE",
         help="write what the models said, for `script: {recording: …}`",
     )
-    add("--max-steps", type=_whole, metavar="N", help="bound of every ReAct loop")
+    add("--max-steps", type=whole(1), metavar="N", help="bound of every ReAct loop")
     add("--temperature", type=_temperature, metavar="T", help="temperature of every agent")
     add("--timeout", type=_seconds, metavar="S", help="longest time for the run, in seconds")
     add("--engine", choices=ENGINES, help="what runs the program; the file decides by default")
@@ -365,13 +366,6 @@ def _named(form: str) -> Callable[[str], tuple[str, str]]:
         return name.strip(), value
 
     return parse
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        what = f"expected a whole number from 1, got {plain(text)}"
-        raise ArgumentTypeError(what)
-    return int(text)
 
 
 def _seconds(text: str) -> float:

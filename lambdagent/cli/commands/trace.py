@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from lambdagent.api.recording import Recording, load
 from lambdagent.api.reducing import library
+from lambdagent.cli.arguments import whole
 from lambdagent.cli.output import Output, columns, json_text
-from lambdagent.errors import UsageError, finding, plain
+from lambdagent.errors import UsageError, finding
 from lambdagent.machine.brief import BriefReadback
 from lambdagent.trace import listing
 from lambdagent.trace.sight import Sight
@@ -31,7 +32,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=_LEVELS[0],
         help="what the agent did, each reduction, or each transition of the machine",
     )
-    add("--step", type=_whole, metavar="N", help="all about step N alone")
+    add("--step", type=whole(0), metavar="N", help="all about step N alone")
     add(
         "--filter", metavar="TERM", help="steps of a name, a kind, a rule or a site; may be a glob"
     )
@@ -121,10 +122,3 @@ def _print_rows(rows: Iterable[dict[str, object]], arguments: Namespace, out: Ou
             out.answer(json.dumps(row, ensure_ascii=False))
     else:
         out.answer(json_text(list(rows)))
-
-
-def _whole(text: str) -> int:
-    if not text.isdecimal():
-        what = f"expected a whole number from 0, got {plain(text)}"
-        raise ArgumentTypeError(what)
-    return int(text)

@@ -1,0 +1,17 @@
+"""The words of every diagnostic, in one table keyed by code.
+
+`S` schema, `L` lint, `P` λ syntax, `R` run, `E` effect, `M` machine, `K` checkpoint, `T` trace,
+`U` usage.
+"""
+
+from __future__ import annotations
+
+from lambdagent.messages import agent_files, commands, lambda_texts, runs
+from lambdagent.messages.text import Text
+
+MESSAGES: dict[str, Text] = {
+    **agent_files.MESSAGES,
+    **lambda_texts.MESSAGES,
+    **runs.MESSAGES,
+    **commands.MESSAGES,
+}

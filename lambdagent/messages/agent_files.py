@@ -1,0 +1,117 @@
+"""What is wrong with an agent file: `S` schema, `L` lint."""
+
+from __future__ import annotations
+
+from lambdagent.messages.text import Text
+
+MESSAGES: dict[str, Text] = {
+    "S001": Text("the file is not valid YAML: {reason}"),
+    "S002": Text("a tab is used for indentation", "YAML indents with spaces only", "use spaces"),
+    "S003": Text(
+        "the key `{key}` appears twice",
+        why="only one of the values could count; the first stands at line {first}",
+        fix="remove one of them",
+    ),
+    "S004": Text(
+        "a second document starts here",
+        why="an agent file holds one agent",
+        fix="put the second agent into a file of its own",
+    ),
+    "S005": Text(
+        "the tag `{tag}` is not allowed",
+        why="an agent file is data; it cannot name types or call code",
+        fix="remove the tag",
+    ),
+    "S006": Text(
+        "the aliases of this file expand to more than {limit} values",
+        why="such files exhaust the memory of whoever reads them",
+        fix="write the values out, or use fewer aliases",
+    ),
+    "S007": Text("the nesting is deeper than {limit} levels", fix="nest less deeply"),
+    "S008": Text("the file is not UTF-8 text: {reason}", fix="save it as UTF-8"),
+    "S009": Text("the alias `*{name}` is inside its own anchor", fix="remove the alias"),
+    "S010": Text("the merge key `<<` needs a mapping or a list of mappings, got {actual}"),
+    "S011": Text("the file cannot be read: {reason}"),
+    "S012": Text("there is no file `{path}`", fix="check the path"),
+    "S013": Text(
+        "a key must be a text, got {actual}",
+        fix="put quotes around the key, or around the whole text",
+    ),
+    "S014": Text("the configuration holds itself", fix="build it without the circle"),
+    "S015": Text(
+        "the configuration holds a {actual}",
+        why="it is data: texts, numbers, booleans, lists and dicts with texts as keys",
+        fix="pass Python objects as `tools=`, `providers=` or `memory_store=`",
+    ),
+    "S016": Text(
+        "there may be more findings than these; the first {limit} are told",
+        fix="mend these first",
+    ),
+    "S101": Text(
+        "`{field}` is missing",
+        why="{doc}",
+        fix="add `{key}:`",
+    ),
+    "S102": Text("unknown key `{key}`", why="{known}", fix="{hint}"),
+    "S103": Text("`{field}` must be {expected}, got {actual}"),
+    "S104": Text("`{field}` must be {expected}, got {actual}", fix="{hint}"),
+    "S105": Text(
+        "the file is no agent: it holds {actual}",
+        why="an agent file is a mapping with `type:` and `systemPrompt:`",
+        fix="start with `type: simple`",
+    ),
+    "S106": Text(
+        "`{field}` needs the environment variable `{variable}`, which is not set or empty",
+        fix="set it, or write a default as in `${{{variable}:-https://…}}`",
+    ),
+    "S107": Text("`{field}` is no valid expression: {reason}", fix="{hint}"),
+    "S108": Text(
+        "not supported yet: `{field}`",
+        why="this version would have to ignore it",
+        fix="remove it",
+    ),
+    "S109": Text("`{field}` does not belong to an agent of type `{type}`", fix="{hint}"),
+    "S110": Text(
+        "`{field}` belongs to the whole file, not to an agent inside it",
+        fix="move it to the top level",
+    ),
+    "S111": Text(
+        "`{field}` has an effect only with `{needed}`",
+        fix="remove it, or write `{needed}`",
+    ),
+    "L003": Text(
+        "`{field}` is 0",
+        why="Y₀ never calls its body: the agent would not run",
+        fix="write a number from 1, such as `maxSteps: 10`",
+    ),
+    "L005": Text(
+        "`{field}` is empty",
+        why="a CASE without branches has no value",
+        fix="add at least one route",
+    ),
+    "L006": Text(
+        "`{field}` is empty",
+        why="an empty composition is the identity, no agent",
+        fix="add at least one entry",
+    ),
+    "S201": Text(
+        "the name `{name}` is given to two {things}",
+        why="the second could not be told from the first",
+        fix="rename one of them",
+    ),
+    "S202": Text(
+        "there is no tool `{name}`",
+        why="a local tool is `terminate`, or a Python function, or a command of `--tool`",
+        fix='pass `tools={{"{name}": …}}` or `--tool {name}=COMMAND`',
+    ),
+    "S203": Text(
+        "nothing in the file uses {what}",
+        why="{why}",
+        fix="{hint}",
+    ),
+    "S204": Text(
+        "there is no tool `{name}` to confirm",
+        why="the agent can call: {known}",
+        fix="{hint}",
+    ),
+}
