@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 MARK = "…"
 _NARROW = {"Mn", "Me", "Cf"}
@@ -77,3 +77,20 @@ def fit_around(parts: tuple[str, str, str], width: int) -> tuple[str, str, str]:
     rest = width - columns(middle)
     left = min(columns(before), max(rest // 2, rest - columns(after)))
     return fit_end(before, left), middle, fit(after, rest - left)
+
+
+def table(rows: Sequence[Sequence[str]], numbers: Collection[int] = ()) -> list[str]:
+    """Return `rows` as lines with their cells under each other; those in columns `numbers` right.
+
+    >>> table([("a", "1"), ("中文", "10")], {1})
+    ['a      1', '中文  10']
+    """
+    widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = []
+        for number, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            space = " " * (width - columns(cell))
+            cells.append(space + cell if number in numbers else cell + space)
+        lines.append("  ".join(cells).rstrip())
+    return lines

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from lambdagent.ir.data import Data
+
 # Ends a ReAct loop: the tool that is the identity.
 TERMINATE: Final = "terminate"
 # What no route fits.
@@ -29,3 +31,15 @@ def action_labels(tools: tuple[str, ...]) -> tuple[str, ...]:
 def action_name(labels: tuple[str, ...], index: int) -> str:
     """Return what a trace calls the label at `index`: the tool, or the end."""
     return labels[index].removeprefix(_CALL) if index < len(labels) - len(_ENDS) else labels[index]
+
+
+def choice_name(labels: tuple[Data, ...], index: int) -> str:
+    """Return what a trace calls the branch at `index`, of a router or of a ReAct loop.
+
+    >>> choice_name(("yes", OTHER), 1), choice_name(action_labels(("search",)), 0)
+    ('(other)', 'search')
+    """
+    names = tuple(map(str, labels))
+    if names[-len(_ENDS) :] == _ENDS:
+        return action_name(names, index)
+    return "(other)" if names[index] == OTHER else names[index]

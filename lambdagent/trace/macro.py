@@ -11,7 +11,7 @@ import attrs
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Exchange, Failure
-from lambdagent.ir.labels import OTHER, TERMINATE, action_name
+from lambdagent.ir.labels import TERMINATE, choice_name
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import TAGGED, Event, Path
 from lambdagent.machine.text import asked_text, text_of_data, text_of_value
@@ -140,10 +140,8 @@ def _selected(event: Event) -> str:
     if type(event.value) is not tuple or event.value[0] != TAGGED:
         return sketch(event.value)
     _, labels, index, _ = event.value
-    if event.kind == "route":
-        return "(other)" if labels[index] == OTHER else str(labels[index])
-    name = action_name(labels, index)
-    return f"{name} (λx.x)" if name == TERMINATE else name
+    name = choice_name(labels, index)
+    return f"{name} (λx.x)" if event.kind == "action" and name == TERMINATE else name
 
 
 def _said(exchange: Exchange) -> Data:

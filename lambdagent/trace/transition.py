@@ -39,7 +39,7 @@ from lambdagent.trace.rulebook import RULES, Rule
 # A transition adds no more frames than these.
 _CHANGED = 8
 _OF_SITES = {"ask", "answer", "store", "host", "fail"}
-_SYMBOLS = "βδμγεπ"
+SYMBOLS = "βδμγεπ"
 
 
 class Move(NamedTuple):
@@ -115,7 +115,7 @@ def _kont(thread: Thread) -> Kont:
 def _kind(move: Move) -> str:
     for kind in Kind:
         if move.after.counters[kind] != move.before.counters[kind]:
-            return _SYMBOLS[kind]
+            return SYMBOLS[kind]
     return ""
 
 

@@ -1,0 +1,51 @@
+"""Texts → XML that any reader takes: nothing in them is markup, steers, or is forbidden in XML."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from xml.sax.saxutils import escape, quoteattr
+
+# What XML 1.0 has no character for, and marks that turn the order of the text around them.
+_REFUSED = re.compile(
+    r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
+    r"|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
+)
+_INSTEAD = "\ufffd"
+
+Attributes = Mapping[str, str | int | float]
+
+
+def plain(text: str) -> str:
+    r"""Return `text` with a mark for each character that XML or a reader should not get.
+
+    >>> plain("a\x1b[31m\u202eb")
+    'a�[31m�b'
+    """
+    return _REFUSED.sub(_INSTEAD, text)
+
+
+def element(tag: str, attributes: Attributes, *content: str) -> str:
+    """Return an element around `content`, which is XML.
+
+    >>> element("rect", {"x": 1.50, "id": "<"})
+    '<rect x="1.5" id="&lt;"/>'
+    """
+    names = "".join(f" {name}={_value(value)}" for name, value in attributes.items())
+    inner = "".join(content)
+    return f"<{tag}{names}>{inner}</{tag}>" if content else f"<{tag}{names}/>"
+
+
+def text_element(tag: str, text: str, attributes: Attributes | None = None) -> str:
+    """Return an element that holds `text` and nothing else.
+
+    >>> text_element("title", "<b> & ]]>")
+    '<title>&lt;b&gt; &amp; ]]&gt;</title>'
+    """
+    return element(tag, attributes or {}, escape(plain(text)))
+
+
+def _value(value: str | float) -> str:
+    if isinstance(value, float):
+        value = f"{value:.2f}".rstrip("0").rstrip(".")
+    return quoteattr(plain(str(value)))
