@@ -44,8 +44,10 @@ from lambdagent.source import Source
 from lambdagent.trace.macro import TraceRecord
 
 FORMAT_KEY, FORMAT = "lambdagent-trace", 1
+# What a file says besides the program, the state that it began in, and the journal.
+_HEAD = ("agent", "input", "result", "error", "trace", "stats")
 # A program, its state and the answers are a few levels below the top.
-_DEEPEST = 220
+DEEPEST = 220
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -156,9 +158,9 @@ def _json(value: object) -> str:
     try:
         text = _ENCODER.encode(value)
     except ValueError:  # a number that JSON lacks
-        return _exact(freeze(value, max_depth=_DEEPEST))
+        return _exact(freeze(value, max_depth=DEEPEST))
     if NUMBER_KEY in text:
-        return _exact(freeze(value, max_depth=_DEEPEST))
+        return _exact(freeze(value, max_depth=DEEPEST))
     return text if text.isascii() and "\x7f" not in text else escaped(text)
 
 
@@ -232,7 +234,7 @@ def _recording(path: Path, data: Data, limit: int) -> Recording:
         _refuse(path, f"its program is none: {error.diagnostic.what}")
     except (MalformedStateError, KeyError, TypeError, ValueError) as error:
         _refuse(path, f"its state or journal is none: {error}")
-    head = {key: data[key] for key in ("result", "error", "trace", "stats") if key in data}
+    head = {key: data[key] for key in _HEAD if key in data}
     return Recording(str(path), Record(head), linked, first, told, limit)
 
 

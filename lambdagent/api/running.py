@@ -358,7 +358,7 @@ def to_json(result: Result) -> dict[str, object]:
     """Return a result as in specification 15.8; numbers that JSON does not have, as texts."""
     records = result.trace
     return {
-        "result": _json_value(result.final),
+        "result": json_value(result.final),
         "trace": [record.to_json() for record in records],
         "stats": {
             "total_steps": len(records),
@@ -432,7 +432,8 @@ def to_python(value: Value) -> Any:
     return fold(value, lambda leaf: thaw(leaf_data(leaf)), _python_node)
 
 
-def _json_value(value: Value) -> Any:
+def json_value(value: Value) -> Any:
+    """Return a machine value as JSON; numbers that it does not have, as texts."""
     return fold(value, lambda leaf: finite(thaw(leaf_data(leaf))), _python_node)
 
 

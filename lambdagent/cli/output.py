@@ -37,6 +37,12 @@ _SPELLED = {
     "→": "->",
     "↳": "->",
     "─": "-",
+    "│": "|",
+    "├": "|",
+    "┤": "|",
+    "⋮": ":",
+    "×": "x",
+    "–": "-",
     "∞": "inf",
     "β": "beta",
     "δ": "delta",
@@ -60,6 +66,11 @@ class Output:
         self._out = _open(sys.stdout if out is None else out)
         self._err = _open(sys.stderr if err is None else err)
         self.quiet = False
+
+    @property
+    def is_terminal(self) -> bool:
+        """Whether answers go to a terminal."""
+        return self._out.isatty()
 
     def answer(self, text: str) -> None:
         """Write `text` and a line break to stdout.

@@ -61,6 +61,10 @@ MESSAGES: dict[str, Text] = {
         fix="give the whole URL where it is run: `baseUrl: ${{LLM_URL}}` in an agent file, "
         "or `base_url` in a λ text or table that stays private",
     ),
+    "U021": Text(
+        "an SVG is nothing for a terminal",
+        fix="name a file, as in `lambdagent trace {run} --flamegraph run.svg`, or use a pipe",
+    ),
     "U012": Text(
         "`{path}` is nothing that can be edited",
         why="a fork may change its `input`, or the answer of a step, as in `3` or `3:text`",

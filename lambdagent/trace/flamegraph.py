@@ -34,6 +34,9 @@ _WEIGHTS: Mapping[str, Callable[[TraceRecord], float]] = {
 }
 WEIGHTS = tuple(_WEIGHTS)
 
+# Kinds that have a colour of their own.
+_KINDS = {"root", "llm", "tool", "confirm", "route", "terminate"}
+_OTHER = "construct"
 _STYLE = """
 svg { background: #fff; color-scheme: light dark; }
 text { font: 12px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #1c1c1c; }
@@ -73,7 +76,7 @@ class Frame:
         """Hold `record` at `place`."""
         frame = self
         frame.count(weight)
-        for kind, name in [*(("construct", name) for name in place), (record.kind, record.term)]:
+        for kind, name in [*((_OTHER, name) for name in place), (record.kind, record.term)]:
             frame = frame.inner.setdefault((kind, name), Frame(name, kind))
             frame.count(weight)
 
@@ -137,8 +140,8 @@ def _boxes(root: Frame) -> Iterator[_Box]:
     """Yield what is wide enough to be seen, outer frames before inner ones."""
     if root.weight <= 0:
         return
-    scale = (_WIDTH - 2 * _MARGIN) / root.weight
-    stack = [_Box(root, _MARGIN, root.weight * scale, 0)]
+    whole = _WIDTH - 2 * _MARGIN
+    stack = [_Box(root, _MARGIN, whole, 0)]
     while stack:
         box = stack.pop()
         if box.width < _LEAST:
@@ -147,8 +150,9 @@ def _boxes(root: Frame) -> Iterator[_Box]:
         left = box.left
         inner = []
         for frame in box.frame.inner.values():
-            inner.append(_Box(frame, left, frame.weight * scale, box.depth + 1))
-            left += frame.weight * scale
+            width = frame.weight / root.weight * whole
+            inner.append(_Box(frame, left, width, box.depth + 1))
+            left += width
         stack += reversed(inner)
 
 
@@ -168,7 +172,8 @@ def _draw(box: _Box, root: Frame, by: str) -> str:
     amount = "" if by == "steps" else f"{_amount(frame.weight, by)}, "
     about = f"{_line(frame.name)}: {amount}{steps}, {share:.1%} of all"
     place = {"x": box.left, "y": top, "width": box.width, "height": _ROW - 1, "rx": 2}
-    parts = [text_element("title", about), element("rect", {"class": frame.kind, **place})]
+    kind = frame.kind if frame.kind in _KINDS else _OTHER
+    parts = [text_element("title", about), element("rect", {"class": kind, **place})]
     name = fit(_line(frame.name), int((box.width - 6) / _COLUMN))
     if columns(name) > 1 or name == frame.name:
         parts.append(text_element("text", name, {"x": box.left + 3, "y": top + _BASELINE}))

@@ -155,15 +155,16 @@ def _chosen(candidates: Sequence[_Way], thread: Path, before: _Way) -> _Way:
     """Return the way that fits the branches of `thread`, of several the one nearest to `before`.
 
     Args:
-        candidates: The first one is chosen where nothing tells.
+        candidates: From the last one in the program to the first, which is chosen where nothing
+            tells.
         thread: Clock and number of each branch, from the outside inwards.
         before: The way to what the thread did before.
     """
     if len(candidates) < 2:
-        return candidates[0] if candidates else ()
+        return candidates[-1] if candidates else ()
     branches = thread[1::2]
     fitting = [way for way in candidates if _fits(way, branches)] or candidates
-    return max(fitting, key=lambda way: _common(way, before))
+    return max(reversed(fitting), key=lambda way: _common(way, before))
 
 
 def _fits(way: _Way, branches: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import attrs
 
@@ -98,6 +98,10 @@ class Stats:
     def share(self, row: Row) -> float:
         """Return how much of all the waiting was for `row`."""
         return row.total_s / self.total_s if self.total_s else 0.0
+
+    def only(self, is_wanted: Callable[[Row], bool]) -> Stats:
+        """Return the same with fewer rows; shares and sums are still of the whole run."""
+        return attrs.evolve(self, rows=tuple(filter(is_wanted, self.rows)))
 
     def to_json(self) -> dict[str, object]:
         """Return all of it as JSON; times are in milliseconds."""

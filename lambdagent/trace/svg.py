@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from xml.sax.saxutils import escape, quoteattr
+from html import escape
 
-# What XML 1.0 has no character for, and marks that turn the order of the text around them.
-_REFUSED = re.compile(
-    r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
-    r"|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
-)
+from lambdagent.source import visible
+
+# What XML 1.0 has no character for, besides those that are hidden.
+_REFUSED = re.compile("[\ufffe\uffff]")
 _INSTEAD = "\ufffd"
 
 Attributes = Mapping[str, str | int | float]
@@ -22,7 +21,7 @@ def plain(text: str) -> str:
     >>> plain("a\x1b[31m\u202eb")
     'a�[31m�b'
     """
-    return _REFUSED.sub(_INSTEAD, text)
+    return _REFUSED.sub(_INSTEAD, visible(text))
 
 
 def element(tag: str, attributes: Attributes, *content: str) -> str:
@@ -42,10 +41,10 @@ def text_element(tag: str, text: str, attributes: Attributes | None = None) -> s
     >>> text_element("title", "<b> & ]]>")
     '<title>&lt;b&gt; &amp; ]]&gt;</title>'
     """
-    return element(tag, attributes or {}, escape(plain(text)))
+    return element(tag, attributes or {}, escape(plain(text), quote=False))
 
 
 def _value(value: str | float) -> str:
     if isinstance(value, float):
         value = f"{value:.2f}".rstrip("0").rstrip(".")
-    return quoteattr(plain(str(value)))
+    return f'"{escape(plain(str(value)))}"'

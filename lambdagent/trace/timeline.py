@@ -66,7 +66,8 @@ def bars(records: Iterable[TraceRecord]) -> list[Bar]:
     for record in records:
         thread = record.key[:-1]
         start_s = clock.now_s(thread) if record.started_s is None else record.started_s
-        end_s = start_s + record.elapsed_s
+        start_s = max(start_s, 0.0)
+        end_s = start_s + max(record.elapsed_s, 0.0)
         clock.passed(thread, end_s)
         found.append(Bar(record, start_s, end_s))
     return found

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lambdagent.api.recording import Recording, load
 from lambdagent.api.reducing import library
+from lambdagent.cli import viewing
 from lambdagent.cli.arguments import whole
 from lambdagent.cli.output import Output, columns, json_text
 from lambdagent.errors import UsageError, finding
@@ -37,11 +38,15 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--filter", metavar="TERM", help="steps of a name, a kind, a rule or a site; may be a glob"
     )
     add("--format", choices=_FORMATS, default=_FORMATS[0], help="form of the steps")
+    viewing.add_arguments(parser)
 
 
 def run(arguments: Namespace, out: Output) -> int:
-    """Print the steps of a recorded run; nothing is called."""
+    """Print the steps of a recorded run, or another view of it; nothing is called."""
+    view = viewing.view_of(arguments)
     recording = load(Path(arguments.run))
+    if view is not None:
+        return view(recording, arguments, out)
     if arguments.level == _LEVELS[0]:
         _agent(recording, arguments, out)
     else:

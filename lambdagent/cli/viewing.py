@@ -1,0 +1,180 @@
+"""The views of ``lambdagent trace`` on a whole run: pictures, sums, another run, a check."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from lambdagent.api.checking import Verdict, check
+from lambdagent.api.comparing import compare_runs
+from lambdagent.api.recording import Recording, load
+from lambdagent.cli.files import check_places, write_file
+from lambdagent.cli.output import Output, columns, json_text
+from lambdagent.errors import UsageError, finding
+from lambdagent.ir.data_text import escaped
+from lambdagent.ir.fitting import fit_middle
+from lambdagent.trace import comparison, flamegraph, stats, timeline
+from lambdagent.trace.listing import is_record, matches
+from lambdagent.trace.nesting import Nesting
+
+View = Callable[[Recording, Namespace, Output], int]
+
+_DIFFERENT = 1
+_STDOUT = "-"
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take the views."""
+    add = parser.add_argument
+    add("--timeline", action="store_true", help="draw when the steps were")
+    add(
+        "--flamegraph",
+        nargs="?",
+        const=_STDOUT,
+        metavar="FILE",
+        help="draw what the steps stand in as an SVG, to FILE or through a pipe",
+    )
+    add("--by", choices=flamegraph.WEIGHTS, help="what the width of the flame graph is; time")
+    add("--stats", action="store_true", help="sums by term, reductions, failures, retries")
+    add("--diff", metavar="OTHER", help="where another run parts from this one; exit code 1")
+    add(
+        "--check",
+        action="store_true",
+        help="go through the run rule by rule: is it what its program does? exit code 1 if not",
+    )
+
+
+def view_of(arguments: Namespace) -> View | None:
+    """Return the view that is asked for; None for the steps.
+
+    Raises:
+        UsageError: Options exclude each other, or an SVG has no place to go to.
+    """
+    asked = [name for name in _VIEWS if getattr(arguments, name)]
+    if arguments.by and "flamegraph" not in asked:
+        raise UsageError(finding("U018", option="--by", what="`--flamegraph`"))
+    if not asked:
+        return None
+    if len(asked) > 1:
+        raise UsageError(finding("U001", option=f"--{asked[0]}", other=f"--{asked[1]}"))
+    for other, given in _refused(asked[0], arguments).items():
+        if given:
+            raise UsageError(finding("U001", option=f"--{asked[0]}", other=other))
+    return _VIEWS[asked[0]]
+
+
+def _refused(name: str, arguments: Namespace) -> dict[str, bool]:
+    """Return the options that a view does not take, and whether they are given."""
+    refused = {"--step": arguments.step is not None, "--level": arguments.level != "agent"}
+    if name in {"diff", "check"}:
+        refused["--filter"] = arguments.filter is not None
+    if name == "flamegraph":
+        refused[f"--format {arguments.format}"] = arguments.format != "text"
+    return refused
+
+
+def _timeline(recording: Recording, arguments: Namespace, out: Output) -> int:
+    bars = timeline.bars(recording.records)
+    if arguments.filter is not None:
+        bars = [bar for bar in bars if is_record(arguments.filter, bar.record)]
+    if arguments.format == "text":
+        out.answer(timeline.render(bars, columns()))
+    elif arguments.format == "json":
+        out.answer(json_text([bar.to_json() for bar in bars]))
+    else:
+        for bar in bars:
+            out.answer(json.dumps(bar.to_json(), ensure_ascii=False))
+    return 0
+
+
+def _flamegraph(recording: Recording, arguments: Namespace, out: Output) -> int:
+    place, by = arguments.flamegraph, arguments.by or flamegraph.WEIGHTS[0]
+    if place != _STDOUT:
+        check_places({"--flamegraph": place})
+    elif out.is_terminal:
+        raise UsageError(finding("U021", run=arguments.run))
+    records = recording.records
+    places = Nesting(recording.linked).places(records, recording.execution.exchanges)
+    if arguments.filter is not None:
+        kept = [is_record(arguments.filter, record) for record in records]
+        records = tuple(record for record, wanted in zip(records, kept, strict=True) if wanted)
+        places = [place for place, wanted in zip(places, kept, strict=True) if wanted]
+    drawn = flamegraph.render(flamegraph.frames(recording.program.name, records, places, by), by)
+    if place == _STDOUT:
+        # Whatever the encoding of the pipe is, the reader takes what the head says: UTF-8.
+        out.answer(drawn.rstrip("\n").encode("ascii", "xmlcharrefreplace").decode("ascii"))
+    else:
+        _write(place, drawn)
+    return 0
+
+
+def _write(place: str, text: str) -> None:
+    try:
+        write_file(Path(place), text)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(finding("U002", path=place, reason=reason)) from error
+
+
+def _stats(recording: Recording, arguments: Namespace, out: Output) -> int:
+    execution = recording.execution
+    found = stats.stats(
+        list(stats.calls_of(recording.records, execution.exchanges)),
+        execution.events,
+        execution.exchanges,
+        execution.machine,
+        max(recording.elapsed_s, recording.told.length_s),
+        recording.head.get("stats"),
+    )
+    if arguments.filter is not None:
+        found = found.only(lambda row: matches(arguments.filter, row.term, row.kind))
+    _tell(arguments, out, found.to_json(), lambda: stats.render(found, columns()))
+    return 0
+
+
+def _diff(recording: Recording, arguments: Namespace, out: Output) -> int:
+    found = compare_runs(recording, load(Path(arguments.diff)))
+    _tell(arguments, out, found.to_json(), lambda: comparison.render(found, columns()))
+    return 0 if found.is_same else _DIFFERENT
+
+
+def _check(recording: Recording, arguments: Namespace, out: Output) -> int:
+    verdict = check(recording)
+    _tell(arguments, out, verdict.to_json(), lambda: _verdict_text(verdict, columns()))
+    return 0 if verdict.wrong is None else _DIFFERENT
+
+
+def _verdict_text(verdict: Verdict, width: int) -> str:
+    wrong = verdict.wrong
+    if wrong is None:
+        return (
+            f"the run is what its program does: {verdict.requests:,} requests, "
+            f"{verdict.steps:,} steps, {verdict.transitions:,} transitions"
+        )
+    rows = {"recorded": wrong.recorded, "computed": wrong.computed}
+    shown = [f"  {name}  {escaped(text)}" for name, text in rows.items()]
+    head = f"the run is not what its program does: {wrong.where}: {wrong.what}"
+    return "\n".join([escaped(head), *(fit_middle(line, width) for line in shown)])
+
+
+def _tell(
+    arguments: Namespace, out: Output, row: Mapping[str, object], text: Callable[[], str]
+) -> None:
+    """Print what was found in the form that is asked for."""
+    if arguments.format == "text":
+        out.answer(text())
+    elif arguments.format == "json":
+        out.answer(json_text(row))
+    else:
+        out.answer(json.dumps(row, ensure_ascii=False))
+
+
+_VIEWS: Mapping[str, View] = {
+    "timeline": _timeline,
+    "flamegraph": _flamegraph,
+    "stats": _stats,
+    "diff": _diff,
+    "check": _check,
+}
