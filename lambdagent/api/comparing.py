@@ -43,4 +43,5 @@ def _outcome(recording: Recording) -> str:
             return f"answer: {text_of_data(project(value))}"
         case Fail(error):
             return f"error: {error['kind']}: {error['message']}"
-    return f"no end: {len(execution.pending)} requests have no answer"
+    open_ = len(execution.pending)
+    return f"no end: {'1 request has' if open_ == 1 else f'{open_:,} requests have'} no answer"

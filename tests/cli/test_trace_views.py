@@ -117,6 +117,21 @@ def test_a_run_does_not_differ_from_itself(team: Command):
     ]
 
 
+def test_runs_that_end_in_other_ways_differ(command: Command):
+    command.write("bad.yml", scripted("bad", more='guard: {validator: "len(x) > 9"}'))
+    command.write("ask.yml", (command.folder / "react.yml").read_text() + "confirm: [wc]\n")
+    assert command("run", "bad.yml", "x", "--trace-file", "bad.json").code == 1
+    run = ("run", "ask.yml", "x", "--tool", "wc=echo 3", "--trace-file", "ask.json")
+    assert command(*run).code == 75
+    done = command("trace", "bad.json", "--diff", "ask.json")
+    assert (done.code, done.err) == (1, "")
+    assert done.out.splitlines()[-3:] == [
+        "the outcome differs:",
+        '  - "error: ValidationError: it must satisfy len(x) > 9"',
+        '  + "no end: 1 request has no answer"',
+    ]
+
+
 def test_a_kept_run_has_views_too(command: Command):
     assert command("run", "simple.yml", "hello", "--checkpoint-dir", "runs").code == 0
     command("run", "simple.yml", "hello", "--trace-file", "run.json")
@@ -254,7 +269,10 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("reply", [HOSTILE, HOSTILE * 20_000], ids=["short", "long"])
+LONG = pytest.param(HOSTILE * 20_000, id="long", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize("reply", [pytest.param(HOSTILE, id="short"), LONG])
 def test_hostile_answers_are_inert_in_every_view(command: Command, reply: str):
     model = "{provider: scripted, script: {recording: said.jsonl}}"
     command.write("a.yml", f"type: simple\nname: a\nsystemPrompt: p\nmodel: {model}\n")

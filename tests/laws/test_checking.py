@@ -4,7 +4,7 @@ import copy
 import json
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from lambdagent.api.checking import check
@@ -135,16 +135,29 @@ def change_the_first_state(data, draw):
     data["start"]["transitions"] += 1
 
 
-CHANGES = [
-    value
-    for name, value in list(globals().items())
-    if name.split("_")[0] in {"change", "forget", "invent"}
-]
+CHANGES = (
+    change_a_digest,
+    change_a_site,
+    change_an_answer,
+    forget_a_request,
+    invent_a_request,
+    change_a_record,
+    forget_a_record,
+    invent_a_record,
+    change_a_counter,
+    change_a_sum,
+    change_the_outcome,
+    change_the_kind_of_outcome,
+    change_the_input,
+    change_the_name,
+    change_the_first_state,
+)
 
 
-@pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
-@given(agent=agents(), value=inputs, seed=seeds, data=st.data())
-def test_no_run_with_one_thing_changed_is(path, change, agent, value, seed, data):
+@settings(max_examples=2 * settings().max_examples)
+@given(agents(), inputs, seeds, st.data())
+def test_no_run_with_one_thing_changed_is(path, agent, value, seed, data):
+    change = data.draw(st.sampled_from(CHANGES))
     told = recorded(compiled(agent), value, answers(seed), data.draw(engines))
     change(told, data.draw)
     wrong = check(loaded(told, path)).wrong
