@@ -91,10 +91,7 @@ def _timeline(recording: Recording, arguments: Namespace, out: Output) -> int:
 
 def _flamegraph(recording: Recording, arguments: Namespace, out: Output) -> int:
     place, by = arguments.flamegraph, arguments.by or flamegraph.WEIGHTS[0]
-    if place != _STDOUT:
-        check_places({"--flamegraph": place})
-    elif out.is_terminal:
-        raise UsageError(finding("U021", run=arguments.run))
+    _check_place(place, arguments.run, out)
     records = recording.records
     places = Nesting(recording.linked).places(records, recording.execution.exchanges)
     if arguments.filter is not None:
@@ -108,6 +105,17 @@ def _flamegraph(recording: Recording, arguments: Namespace, out: Output) -> int:
     else:
         _write(place, drawn)
     return 0
+
+
+def _check_place(place: str, run: str, out: Output) -> None:
+    """Refuse a place for the picture before it is drawn."""
+    if place == _STDOUT:
+        if out.is_terminal:
+            raise UsageError(finding("U021", run=run))
+        return
+    check_places({"--flamegraph": place})
+    if Path(place).exists() and Path(place).samefile(run):
+        raise UsageError(finding("U006", first="RUN", second="--flamegraph", path=place))
 
 
 def _write(place: str, text: str) -> None:

@@ -245,6 +245,14 @@ def test_a_place_that_cannot_be_written_is_refused(team: Command):
     assert "error[U002]" in done.err
 
 
+def test_the_run_is_not_overwritten_with_its_picture(team: Command):
+    before = (team.folder / "run.json").read_bytes()
+    done = team("trace", "run.json", "--flamegraph", "./run.json")
+    assert (done.code, done.out) == (2, "")
+    assert "error[U006]: `RUN` and `--flamegraph` name the same file" in done.err
+    assert (team.folder / "run.json").read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
