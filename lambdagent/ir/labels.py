@@ -14,6 +14,9 @@ TRANSCRIPT: Final = ("transcript",)
 REPLY: Final = ("reply",)
 # What a person says about a call: go on, or why not.
 VERDICT: Final = ("approved", "denied")
+# Why a ReAct loop ends that the model does not end.
+EXIT_CONDITION: Final = "exit_condition"
+MAX_TURNS: Final = "max_turns"
 # What the exit test of a ReAct loop may use.
 EARLY_STOP_NAMES: Final = (
     *("x", "content", "turn", "finish_reason", "tool_calls", "tool_results", "observation"),
@@ -26,6 +29,11 @@ _ENDS: Final = ("invalid", "terminate", "answer")
 def action_labels(tools: tuple[str, ...]) -> tuple[str, ...]:
     """Return the labels of what a reply can mean: a call of each tool, or one of three ends."""
     return (*(f"{_CALL}{tool}" for tool in tools), *_ENDS)
+
+
+def ends_loop(labels: tuple[str, ...], index: int) -> bool:
+    """Whether the label at `index` says that a ReAct loop is over."""
+    return labels[-len(_ENDS) :] == _ENDS and labels[index] in _ENDS[1:]
 
 
 def action_name(labels: tuple[str, ...], index: int) -> str:

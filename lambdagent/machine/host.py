@@ -6,7 +6,14 @@ Each factory gets the static data of a site and returns its function from value 
 from collections.abc import Callable, Mapping
 
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.labels import OTHER, TERMINATE, TRANSCRIPT, action_labels
+from lambdagent.ir.labels import (
+    EXIT_CONDITION,
+    MAX_TURNS,
+    OTHER,
+    TERMINATE,
+    TRANSCRIPT,
+    action_labels,
+)
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
@@ -52,6 +59,8 @@ def stop(static: Record) -> HostFunction:
             "observation": observation,
         }
         passed, reason = check(expression, bound)
+        if passed:
+            return Noted(passed, EXIT_CONDITION, "exit")
         return passed if reason is None else Noted(passed, reason)
 
     return run
@@ -145,8 +154,11 @@ def next_view(static: Record) -> HostFunction:
 
 
 def thought(_static: Record) -> HostFunction:
-    """Return the text of a reply."""
-    return lambda value: text_of(project(value))
+    """Return the text of a reply: the answer of a ReAct loop that ends without one.
+
+    An exit test ends it, which has told so, or else the bound of rounds.
+    """
+    return lambda value: Noted(text_of(project(value)), MAX_TURNS, "exit")
 
 
 def concat(static: Record) -> HostFunction:

@@ -32,7 +32,7 @@ from lambdagent.machine.answers import decode_answer, error_record
 from lambdagent.machine.direct import FILENAME, Direct, Thrown, write_direct
 from lambdagent.machine.direct_text import NotDirectError
 from lambdagent.machine.export import exported
-from lambdagent.machine.link import Linked
+from lambdagent.machine.link import Linked, LinkedSite
 from lambdagent.machine.rules import Misfit
 from lambdagent.machine.state import (
     CATCH,
@@ -50,6 +50,7 @@ from lambdagent.machine.state import (
     Thread,
     Value,
 )
+from lambdagent.machine.store import REMEMBERS
 from lambdagent.machine.values import Noted, project
 
 # Answers a request, by key, site and argument.
@@ -202,18 +203,24 @@ class Run:
         """Return the function that answers the site `name`, which is no host function."""
         linked_site = self.linked.sites[name]
         if linked_site.store is not None:
-            return self._store_asker(linked_site.cell, linked_site.store)
+            return self._store_asker(linked_site)
         if linked_site.site.kind == "fail":
             return self._fail_asker(name)
         return self._oracle_asker(name)
 
-    def _store_asker(self, cell: str, function: Any) -> Callable[[Value], Value]:
+    def _store_asker(self, linked_site: LinkedSite) -> Callable[[Value], Value]:
+        cell, name = linked_site.cell, linked_site.site.name
+        function: Any = linked_site.store
+        is_told = linked_site.site.kind == REMEMBERS
+
         def ask(value: Value) -> Value:
             self.epsilon += 1
             before = self._store.get(cell)
             answer, after = function(before, value)
             if after is not before:
                 self._store[cell] = after
+                if is_told:
+                    self._tell(Event((self.clock,), "memory", name, None, self.clock, 0))
             return answer
 
         return ask
@@ -249,7 +256,7 @@ class Run:
 
     def note(self, name: str, noted: Noted) -> Value:
         """Return the value of what a host function noted, and tell the note."""
-        self._tell(Event((self.clock,), "note", name, noted.note, self.clock, 0))
+        self._tell(Event((self.clock,), noted.kind, name, noted.note, self.clock, 0))
         return noted.value
 
     def label(self, kind: str, name: str, value: Value, began: int) -> None:

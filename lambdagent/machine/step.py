@@ -52,6 +52,7 @@ from lambdagent.machine.state import (
     Thread,
     ThreadState,
 )
+from lambdagent.machine.store import REMEMBERS
 from lambdagent.machine.threads import fork, settle
 from lambdagent.machine.values import Noted, inject, project, sketch
 
@@ -351,7 +352,8 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                         if type(focus) is Noted:
                             if events is not None:
                                 key = (*path, clock)
-                                events.append(Event(key, "note", fun[1], focus.note, clock, done))
+                                kind, note = focus.kind, focus.note
+                                events.append(Event(key, kind, fun[1], note, clock, done))
                             focus = focus.value
                     elif linked_site.store is not None:
                         cell = linked_site.cell
@@ -361,6 +363,9 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                         control = None
                         if after is not before:
                             store = {**store, cell: after}
+                            if linked_site.site.kind == REMEMBERS and events is not None:
+                                key = (*path, clock)
+                                events.append(Event(key, "memory", fun[1], None, clock, done))
                     else:
                         state = _leave(linked_site, value, kont, (*path, clock))
                         if type(state) is not Return:

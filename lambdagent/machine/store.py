@@ -9,6 +9,7 @@ after). Cells are values, so they are shared between states and stored with them
 
 import hashlib
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.machine.state import CONS, NIL_VALUE, OPAQUE, PAIR, Value
@@ -165,6 +166,8 @@ def _number(data: Data) -> int:
     return data if isinstance(data, int) else 0
 
 
+# The kind whose answers listeners are told.
+REMEMBERS: Final = "mem.append"
 STORES: Mapping[str, Callable[[Record], StoreFunction]] = {
     "conv.read": read_conversation,
     "conv.append": append_conversation,

@@ -22,10 +22,15 @@ T = TypeVar("T")
 
 
 class Noted(NamedTuple):
-    """What a host function returns when it has a remark for the trace."""
+    """What a host function returns when it has something to tell beside its value.
+
+    Attributes:
+        kind: The kind of the event: ``note`` for a remark, ``exit`` for why a loop ends.
+    """
 
     value: Value
     note: str
+    kind: str = "note"
 
 
 def inject(data: Data | Unit) -> Value:

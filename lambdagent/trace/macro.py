@@ -20,6 +20,9 @@ from lambdagent.machine.values import sketch
 _EFFECTS = {"llm", "tool", "confirm"}
 # A label that a router chose, and what a reply of a ReAct loop means.
 _CHOICES = {"route", "action"}
+# What stands beside the records, and what only listeners are told.
+_REMARKS = {"guard", "note"}
+_UNSHOWN = {"exit", "memory"}
 
 
 @attrs.frozen
@@ -78,7 +81,9 @@ def macro_trace(
     last: dict[Path, int] = {}
     for event in sorted(events, key=lambda event: event.key):
         thread = event.key[:-1]
-        if event.kind in {"guard", "note"}:
+        if event.kind in _UNSHOWN:
+            continue
+        if event.kind in _REMARKS:
             _annotate(records, last.get(thread), event)
         else:
             last[thread] = len(records)
@@ -95,7 +100,7 @@ def watcher(
 
     def watch(event: Event, exchanges: Mapping[Path, Exchange]) -> None:
         nonlocal shown
-        if event.kind in {"guard", "note"}:
+        if event.kind in _REMARKS | _UNSHOWN:
             return
         show(_record(shown, event, exchanges.get((*event.key[:-1], event.started))))
         shown += 1

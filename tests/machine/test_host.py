@@ -119,9 +119,13 @@ def test_an_exit_test_sees_the_round():
         reply = Record(text="thought", finish_reason="stop")
         return run(pair(reply, pair("search", pair("args", pair("seen", 1)))))
 
-    assert stop("turn == 2") is True
-    assert stop("content == 'thought' and x == content") is True
-    assert stop("observation == 'seen' and tool_results['search'] == 'seen'") is True
-    assert stop("tool_calls[0]['arguments'] == 'args'") is True
+    assert stop("turn == 2") == Noted(True, "exit_condition", "exit")
+    assert stop("content == 'thought' and x == content").value is True
+    assert stop("observation == 'seen' and tool_results['search'] == 'seen'").value is True
+    assert stop("tool_calls[0]['arguments'] == 'args'").value is True
     assert stop("finish_reason == 'length'") is False
     assert stop("1 / 0 == 0").value is False
+
+
+def test_a_loop_that_ends_with_its_last_reply_tells_why():
+    assert host("thought")(Record(text="so far")) == Noted("so far", "max_turns", "exit")
