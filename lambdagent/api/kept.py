@@ -9,17 +9,19 @@ from __future__ import annotations
 import os
 import threading
 import time
-import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import attrs
 
+import lambdagent
 from lambdagent.api.compiling import compile_term, make_overrides
 from lambdagent.api.differences import difference
+from lambdagent.api.doubts import Doubt, Remark, refuse, warn
+from lambdagent.api.listening import Heard, aheard, heard
 from lambdagent.api.programs import overridden
 from lambdagent.api.run_files import (
     exchange_program,
@@ -50,7 +52,7 @@ from lambdagent.errors import (
     finding,
 )
 from lambdagent.ir.data import Data, freeze
-from lambdagent.ir.exchange import Failure, key_text
+from lambdagent.ir.exchange import key_text
 from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.ir.surface import Term
@@ -60,36 +62,14 @@ from lambdagent.machine.state import Path as Key
 from lambdagent.machine.step import start
 from lambdagent.trace.macro import TraceRecord, watcher
 
+if TYPE_CHECKING:
+    from lambdagent.effects.listeners import Listening
+    from lambdagent.effects.narrator import Narrator
+
 _SESSION_OPTIONS: Final = {"environment", "base_dir", "clock"}
 _STEPPING: Final = Choice("cek", "only the states of cek can be kept on disk")
 # β between two states on disk where nobody says: a fiftieth of a second to do again.
 AUTOSAVE: Final = 50_000
-
-Remark = Callable[[Diagnostic], None]
-"""Told of something that is wrong and does no harm."""
-Doubt = Callable[[Request], "Data | Failure | None"]
-"""Told of a request of which nobody knows whether it was carried out: returns what came of it, or
-None to ask again, or raises."""
-
-
-def refuse(request: Request) -> Data | Failure | None:
-    """Refuse to go on.
-
-    Raises:
-        CheckpointError: Always.
-    """
-    key = key_text(request.key)
-    raise CheckpointError(finding("K007", site=request.site.name, key=key))
-
-
-def ask_again(_request: Request) -> Data | Failure | None:
-    """Ask again, whatever that does."""
-    return None
-
-
-def warn(remark: Diagnostic) -> None:
-    """Give a warning."""
-    warnings.warn("; ".join(filter(None, (remark.what, remark.why))), stacklevel=2)
 
 
 class Run:
@@ -243,6 +223,7 @@ class Run:
         doubt: Doubt = refuse,
         confirm: Confirm | None = None,
         remark: Remark = warn,
+        listeners: Sequence[Listening] = (),
     ) -> Result:
         """Go on to the end, from wherever the run stands, and return what it comes to.
 
@@ -255,13 +236,17 @@ class Run:
             doubt: Decides about requests of which nobody knows whether they were carried out.
             confirm: As for `Session.run`; what it decides is on disk before the run goes on.
             remark: Told of what is damaged and not needed to go on.
+            listeners: Who is told what happens from now on; see docs/listeners.md.
 
         Raises:
             RunError: The run failed; its `trace` says how far it came.
             SuspendedError: Nobody decided about a call; resume the run when somebody has.
             CheckpointError: Somebody else goes on with it, or its files are damaged.
         """
-        with self._going(watch, doubt, remark) as (execution, history, _):
+        with (
+            heard(listeners, self._heard(listeners)) as narrator,
+            self._going(watch, doubt, remark, narrator) as (execution, history, _),
+        ):
             return self._session.drive(execution, timeout_s, history, confirm)
 
     async def aresume(
@@ -272,17 +257,23 @@ class Run:
         doubt: Doubt = refuse,
         confirm: Confirm | None = None,
         remark: Remark = warn,
+        listeners: Sequence[Listening] = (),
     ) -> Result:
         """Go on to the end on the running event loop; see `resume`."""
-        with self._going(watch, doubt, remark) as (execution, history, _):
-            try:
-                result = await self._session.adrive(execution, timeout_s, history, confirm)
-            except BaseException:
-                with suppress(CheckpointError):  # `_going` tries again, and tells
-                    await on_disk(execution, execution.leave)
-                raise
-            await on_disk(execution, execution.leave)
-            return result
+        async with aheard(listeners, self._heard(listeners)) as narrator:
+            with self._going(watch, doubt, remark, narrator) as (execution, history, _):
+                try:
+                    result = await self._session.adrive(execution, timeout_s, history, confirm)
+                except BaseException:
+                    with suppress(CheckpointError):  # `_going` tries again, and tells
+                        await on_disk(execution, execution.leave)
+                    raise
+                await on_disk(execution, execution.leave)
+                return result
+
+    def stream(self, **options: Any) -> lambdagent.Stream:
+        """Return the rest of the run as an iterator; the options are those of `resume`."""
+        return lambdagent.Stream(self.aresume, **options)
 
     def lock(self) -> None:
         """Be the only one to go on with the run, until it has been gone on with or is closed.
@@ -420,6 +411,11 @@ class Run:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _heard(self, listeners: Sequence[Listening]) -> Heard:
+        """Return what listeners are told of the run before it moves."""
+        resumed = bool(listeners) and bool(self.told().intents)
+        return Heard(self.program.name, self.beginning.input, self.beginning.id, resumed)
+
     def _start(self) -> Machine:
         return start(self._session.linked, self.beginning.input)
 
@@ -433,7 +429,11 @@ class Run:
 
     @contextmanager
     def _going(
-        self, watch: Callable[[TraceRecord], None] | None, doubt: Doubt, remark: Remark
+        self,
+        watch: Callable[[TraceRecord], None] | None,
+        doubt: Doubt,
+        remark: Remark,
+        narrator: Narrator | None = None,
     ) -> Iterator[tuple[Execution, Callable[[], Execution], Keeper]]:
         """Be the one who goes on with the run: yield it, its history and its keeper."""
         # The lock of the directory is held from `begin` on; it does not tell two threads apart.
@@ -452,14 +452,18 @@ class Run:
             )
             with closing(keeper):
                 self._keeper = keeper
-                yield from self._kept(keeper, watch, remark)
+                yield from self._kept(keeper, watch, remark, narrator)
         finally:
             self._keeper = None
             self._directory.release()
             self._turn.release()
 
     def _kept(
-        self, keeper: Keeper, watch: Callable[[TraceRecord], None] | None, remark: Remark
+        self,
+        keeper: Keeper,
+        watch: Callable[[TraceRecord], None] | None,
+        remark: Remark,
+        narrator: Narrator | None,
     ) -> Iterator[tuple[Execution, Callable[[], Execution], Keeper]]:
         """Yield the run where it stands, its history and its keeper; then keep where it stands."""
         while self._remarks and self._asks:
@@ -467,8 +471,9 @@ class Run:
         if keeper.remark is not None:
             remark(keeper.remark)
         linked, first = self._session.linked, self._start()
-        # Who watches sees the run from its start, and so do models that remember.
-        whole = watch is not None or self._session.handlers.remember
+        # Who watches sees the run from its start, and so do models that remember; listeners are
+        # told in which round of which loop they are.
+        whole = watch is not None or narrator is not None or self._session.handlers.remember
         kept = None if whole else keeper.machine
         execution = Execution(
             linked,
@@ -477,6 +482,7 @@ class Run:
             choice=_STEPPING,
             keeper=keeper,
         )
+        execution.narrator = narrator
         try:
             if kept is None:
                 yield execution, lambda: execution, keeper

@@ -6,15 +6,17 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Mapping
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+import lambdagent
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.finite import finite
+from lambdagent.api.listening import Heard, aheard, heard
 from lambdagent.effects.confirming import Confirm
 from lambdagent.effects.driver import adrive, drive
 from lambdagent.effects.execution import Execution
@@ -49,6 +51,9 @@ from lambdagent.machine.step import start
 from lambdagent.machine.text import cut, text_of_data
 from lambdagent.machine.values import fold, leaf_data, project
 from lambdagent.trace.macro import TraceRecord, macro_trace, total_tokens, watcher
+
+if TYPE_CHECKING:
+    from lambdagent.effects.listeners import Listening
 
 _SHOWN = 200
 
@@ -189,6 +194,7 @@ class Session:
         transition_limit: int | None = None,
         watch: Callable[[TraceRecord], None] | None = None,
         confirm: Confirm | None = None,
+        listeners: Sequence[Listening] = (),
     ) -> Result:
         """Run the agent on `value`.
 
@@ -199,13 +205,17 @@ class Session:
             watch: Called with each record of the trace as it ends, in order of time.
             confirm: Decides about calls that wait for a person, once nothing else can go on:
                 returns True, or why not; False or None where there is no reason, or no decision.
+            listeners: Who is told what happens, while it does; see docs/listeners.md.
 
         Raises:
             RunError: The run failed; its `trace` says how far it came.
             SuspendedError: Nobody decided about a call that waits for a person.
         """
-        execution = self._execution(value, transition_limit, watch)
-        return self.drive(execution, timeout_s, confirm=confirm)
+        data = self._data(value)
+        with heard(listeners, Heard(self.program.name, data)) as narrator:
+            execution = self._execution(data, transition_limit, watch)
+            execution.narrator = narrator
+            return self.drive(execution, timeout_s, confirm=confirm)
 
     async def arun(
         self,
@@ -215,14 +225,22 @@ class Session:
         transition_limit: int | None = None,
         watch: Callable[[TraceRecord], None] | None = None,
         confirm: Confirm | None = None,
+        listeners: Sequence[Listening] = (),
     ) -> Result:
         """Run the agent on `value` on the running event loop; see `run`.
 
-        What `confirm` returns may be awaitable.
+        What `confirm` returns may be awaitable; so may be what listeners return.
         """
         needs_states = "direct style would hold up the event loop"
-        execution = self._execution(value, transition_limit, watch, needs_states)
-        return await self.adrive(execution, timeout_s, confirm=confirm)
+        data = self._data(value)
+        async with aheard(listeners, Heard(self.program.name, data)) as narrator:
+            execution = self._execution(data, transition_limit, watch, needs_states)
+            execution.narrator = narrator
+            return await self.adrive(execution, timeout_s, confirm=confirm)
+
+    def stream(self, value: object, **options: Any) -> lambdagent.Stream:
+        """Return a run as an iterator over what is said and done in it; options as for `run`."""
+        return lambdagent.Stream(partial(self.arun, value), **options)
 
     def drive(
         self,
@@ -297,16 +315,18 @@ class Session:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _data(self, value: object) -> Data:
+        return self.handlers.redaction.data(freeze(value))
+
     def _execution(
         self,
-        value: object,
+        data: Data,
         transition_limit: int | None,
         watch: Callable[[TraceRecord], None] | None,
         needs_states: str | None = None,
     ) -> Execution:
         if transition_limit is not None:
             needs_states = "only cek counts transitions, which are limited"
-        data = self.handlers.redaction.data(freeze(value))
         self._newest = Execution(
             self.linked,
             start(self.linked, data, self.store),
@@ -333,7 +353,10 @@ class Session:
         if isinstance(state, Fail):
             raise _with_trace(error_of(state.error, by_hand=self.program.by_hand), history())
         value = to_python(cast(Halt, state).value)
-        return Result(value, *execution.choice, elapsed_s, execution, history)
+        result = Result(value, *execution.choice, elapsed_s, execution, history)
+        if execution.narrator is not None:
+            execution.narrator.answer(result.text)
+        return result
 
 
 def _wanted_engine(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lambdagent.api import kept
+from lambdagent.api.doubts import Doubt, refuse
 from lambdagent.api.running import trace_of
 from lambdagent.cli.confirming import has_terminal
 from lambdagent.cli.output import Output
@@ -218,7 +219,7 @@ def _changed(data: Data, fields: list[str], value: Data, path: str) -> Data:
     raise UsageError(finding("U012", path=path))
 
 
-def doubt_of(arguments: Namespace, run: kept.Run, out: Output) -> kept.Doubt:
+def doubt_of(arguments: Namespace, run: kept.Run, out: Output) -> Doubt:
     """Return who decides about calls of which nobody knows whether they were carried out.
 
     In a terminal people are asked, before anything goes on.
@@ -240,7 +241,7 @@ def doubt_of(arguments: Namespace, run: kept.Run, out: Output) -> kept.Doubt:
     def decide(request: Request) -> Data | Failure | None:
         if request.key in told:
             return told[request.key]
-        return None if policy == "retry" else kept.refuse(request)
+        return None if policy == "retry" else refuse(request)
 
     return decide
 
@@ -264,9 +265,9 @@ def _asked(request: Request, out: Output) -> Data:
                 out.error("Its answer, on one line:")
                 return sys.stdin.readline().rstrip("\n")
             case "s":
-                kept.refuse(request)
+                refuse(request)
             case "" if not said:
-                kept.refuse(request)
+                refuse(request)
 
 
 def hint(run: kept.Run) -> str:

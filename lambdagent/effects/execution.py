@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Recorded
@@ -33,6 +33,9 @@ from lambdagent.machine.state import (
     Value,
 )
 from lambdagent.machine.step import requests, resume, run, runnable
+
+if TYPE_CHECKING:  # loaded where somebody listens
+    from lambdagent.effects.narrator import Narrator
 
 Watch = Callable[[Event, Mapping[Path, Exchange]], None]
 
@@ -104,6 +107,7 @@ class Execution:
         choice: The engine that runs, and why.
         events: Macro events so far.
         exchanges: Answered requests so far, by key.
+        narrator: Tells listeners what happens, if there are any; set before the run moves.
     """
 
     def __init__(
@@ -128,6 +132,7 @@ class Execution:
         """
         self.linked = linked
         self.first = self.machine = machine
+        self.narrator: Narrator | None = None
         self._keeper = keeper
         self._was_read = keeper is not None and machine is keeper.machine
         self.events: list[Event] = []
@@ -192,14 +197,21 @@ class Execution:
         if request.site.kind == "confirm":
             raise HandOver("a call waits for a person")
         self._asked[key] = (request, self._now())
+        if self.narrator is not None:
+            self.narrator.asked(request)
         answer = self._ask(request)
         self.complete(request, answer, self._now())
         return answer
 
     def _emit(self, event: Event) -> None:
         self.events.append(event)
+        self._show(event)
+
+    def _show(self, event: Event) -> None:
         if self._watch is not None:
             self._watch(event, self.exchanges)
+        if self.narrator is not None:
+            self.narrator.happened(event)
 
     # --- the stepping machine --------------------------------------------------------------------
 
@@ -258,9 +270,9 @@ class Execution:
         if type(state) is Fail and state.error["kind"] == "Stuck" and not self.finished:
             self._check_was_state(None)
         self.machine = machine
-        if self._watch is not None:
+        if self._watch is not None or self.narrator is not None:
             for event in self.events[max(seen, self._shown) :]:
-                self._watch(event, self.exchanges)
+                self._show(event)
         if self._answers:
             self._replay()
 
@@ -300,6 +312,9 @@ class Execution:
         if self._keeper is not None:
             for request in fresh:
                 request.idempotency_key = self._keeper.intent(request, now_s)
+        if self.narrator is not None:
+            for request in fresh:
+                self.narrator.asked(request)
         return fresh
 
     def _recall(self, request: Request) -> bool:
@@ -308,6 +323,8 @@ class Execution:
         if recorded is None:
             return False
         self._note(request, *recorded)
+        if self.narrator is not None:
+            self.narrator.recalled(request, recorded.answer, recorded.took_s)
         self.machine = resume(self.linked, self.machine, request.key, recorded.answer)
         return True
 
@@ -344,6 +361,8 @@ class Execution:
             self._keeper.result(request.key, answer, started_s, took_s)
             started_s += self._keeper.begun_s
         self._note(request, answer, started_s, took_s)
+        if self.narrator is not None:
+            self.narrator.answered(request, answer, took_s)
         if self._direct is None:
             self.machine = resume(self.linked, self.machine, request.key, answer)
         else:

@@ -20,6 +20,7 @@ from lambdagent.effects.protocol import (
     ModelCall,
     Provider,
     Remembering,
+    Reply,
     ToolFailure,
     ToolHandler,
     ToolInvocation,
@@ -27,6 +28,7 @@ from lambdagent.effects.protocol import (
 )
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.render import messages_of, misfit, model_of
+from lambdagent.effects.speech import Speech
 from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.python import PythonTool
 from lambdagent.effects.tools.shell import ShellTool
@@ -52,6 +54,7 @@ class Request:
         argument: A machine value.
         cancel: Said when nobody waits for the answer any more.
         idempotency_key: Names this request among those of all kept runs, None in other runs.
+        tell: Told what a model says while it does, and in which attempt; None if nobody listens.
     """
 
     key: Key
@@ -59,6 +62,7 @@ class Request:
     argument: Value
     cancel: Cancellation = attrs.field(factory=Cancellation)
     idempotency_key: str | None = None
+    tell: Callable[[str, int], object] | None = None
 
 
 class Handler(Protocol):
@@ -82,23 +86,26 @@ class Handler(Protocol):
 class ModelHandler:
     """Asks a provider."""
 
-    def __init__(self, model: Model, provider: Provider) -> None:
-        """Ask `provider` as `model` says."""
+    def __init__(self, model: Model, provider: Provider, redaction: Redaction) -> None:
+        """Ask `provider` as `model` says, and let nobody hear what `redaction` knows."""
         self.instant = getattr(provider, "instant", False)
         self._model = model
         self._provider = provider
+        self._redaction = redaction
 
     def answer(self, request: Request) -> Data | Failure:
         """Return the reply as data."""
+        call = self._call(request)
         try:
-            return self._provider.chat(self._call(request)).to_data()
+            return _said(call, self._provider.chat(call))
         except EffectError as error:
             return model_failure(error)
 
     async def aanswer(self, request: Request) -> Data | Failure:
         """Return the reply as data."""
+        call = self._call(request)
         try:
-            return (await self._provider.achat(self._call(request))).to_data()
+            return _said(call, await self._provider.achat(call))
         except EffectError as error:
             return model_failure(error)
 
@@ -113,7 +120,7 @@ class ModelHandler:
             self._provider.recall(self._call(request))
 
     def _call(self, request: Request) -> ModelCall:
-        site, argument = request.site, request.argument
+        site, argument, tell = request.site, request.argument, request.tell
         return ModelCall(
             site=site.name,
             agent=str(site.static["agent"]),
@@ -123,7 +130,15 @@ class ModelHandler:
             timeout_s=self._model.timeout_s,
             cancel=request.cancel,
             idempotency_key=request.idempotency_key,
+            speech=None if tell is None else Speech(tell, self._redaction),
         )
+
+
+def _said(call: ModelCall, reply: Reply) -> Data:
+    """Return `reply` as data, when all of it is told."""
+    if call.speech is not None:
+        call.speech.end(reply.text)
+    return reply.to_data()
 
 
 def model_failure(error: EffectError) -> Failure:
@@ -362,8 +377,10 @@ class Handlers:
             raise EffectError(finding("E010", agent=site.static["agent"]))
         bound = site.binding
         if bound is None:
-            return ModelHandler(model, self._providers.of(model))
-        return ModelHandler(model, adapted(model.provider, registry.lookup(bound)))
+            provider = self._providers.of(model)
+        else:
+            provider = adapted(model.provider, registry.lookup(bound))
+        return ModelHandler(model, provider, self.redaction)
 
 
 def _limit_s(site: Site) -> float:

@@ -11,24 +11,21 @@ import asyncio
 import json
 import os
 import re
-import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 
+from lambdagent.effects.loop_thread import LoopThread
 from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolCall, Usage
-from lambdagent.effects.tools import in_thread
+from lambdagent.effects.streams import BrokenOffError, Dictation, Opened, listen
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
-
-T = TypeVar("T")
-Ts = TypeVarTuple("Ts")
 
 _BAD_REQUEST = 400
 _DEFAULT_TEMPERATURE = attrs.fields(Model).temperature.default
@@ -46,6 +43,8 @@ _HINTS = {
 _SECRET_STATUSES = {401, 403}  # such answers like to quote the key
 
 
+# What a stream is asked for with; who cannot stream may refuse it.
+_STREAMING = {"stream", "stream_options"}
 _CHECK_URL = "check `model.baseUrl`"
 _MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
 
@@ -194,52 +193,15 @@ class Endpoint:
         return text
 
 
-class _Loop(asyncio.SelectorEventLoop):
-    """An event loop whose blocking work, such as looking up a name, keeps no process alive.
+class _Line(LoopThread):
+    """A client with the event loop and the thread on which it lives.
 
-    The threads of the default executor are joined when the interpreter ends.
-    """
-
-    def run_in_executor(
-        self, executor: Any, func: Callable[[*Ts], T], *args: *Ts
-    ) -> asyncio.Future[T]:
-        if executor is not None:
-            return super().run_in_executor(executor, func, *args)
-        return self.create_task(in_thread(partial(func, *args)))
-
-
-class _Line:
-    """A client with the event loop and the thread on which it lives, started by the first call.
-
-    A process has its own: the child of a fork has neither the thread nor a right to the sockets.
+    The child of a fork has no right to the sockets: it gets a line of its own.
     """
 
     def __init__(self, name: str, client: Any) -> None:
-        self.name = name
+        super().__init__(name)
         self.client = client
-        self.thread: threading.Thread | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._lock = threading.Lock()
-
-    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
-        with self._lock:
-            if self._loop is None:
-                self._loop = _Loop()
-                self.thread = threading.Thread(
-                    target=_run, args=(self._loop,), name=self.name, daemon=True
-                )
-                self.thread.start()
-            return asyncio.run_coroutine_threadsafe(work, self._loop)
-
-    def close(self, closing: Callable[[Any], Coroutine[Any, Any, None]]) -> None:
-        with self._lock:
-            loop, thread = self._loop, self.thread
-            self._loop = self.thread = None
-        if loop is None or thread is None:
-            return
-        asyncio.run_coroutine_threadsafe(_end(closing(self.client)), loop).result()
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
 
 
 class Courier(ABC):
@@ -275,6 +237,18 @@ class Courier(ABC):
     @abstractmethod
     async def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> bytes:
         """Return the body of the answer to `request`."""
+
+    @abstractmethod
+    async def open(self, client: Any, request: dict[str, Any], timeout_s: float) -> Opened:
+        """Return the answer to `request`, which comes in pieces, at its beginning."""
+
+    def streaming(self, _refused: frozenset[str]) -> dict[str, Any]:
+        """Return the arguments that ask for a stream, without what the model has refused."""
+        return {"stream": True}
+
+    @abstractmethod
+    def dictation(self) -> Dictation:
+        """Return what takes down such an answer."""
 
     @abstractmethod
     def reply(self, answer: dict[str, Any]) -> Reply:
@@ -322,7 +296,7 @@ class Courier(ABC):
         """Close the connections and end the thread; calls under way fail."""
         line = self._lines.pop(os.getpid(), None)
         if line is not None:
-            line.close(self.disconnect)
+            line.close(partial(self.disconnect, line.client))
 
     def _line(self) -> _Line:
         """Return the line of this process."""
@@ -343,6 +317,7 @@ class Courier(ABC):
             TimeoutError,
             UnicodeError,
             OutOfFormError,
+            BrokenOffError,
             *self.failures,
         )
         try:
@@ -358,12 +333,12 @@ class Courier(ABC):
         """Send the request, again without each negotiable parameter that the model refuses."""
         model = call.model
         known = self._refused.get(model.name, frozenset())
-        negotiable = self.negotiable(model)
+        negotiable = self.negotiable(model) | (set() if call.speech is None else _STREAMING)
         refused = known & negotiable  # another agent may have asked for what this one did not
         while True:
             try:
                 request = _keyed(self.request(model, messages, refused), call.idempotency_key)
-                body = await self.send(client, request, call.timeout_s)
+                body = await self._body(client, request, call, refused)
             except self.failures as error:
                 name = _refusal(error, negotiable - refused)
                 if name is None:
@@ -372,6 +347,20 @@ class Courier(ABC):
             else:
                 self._refused[model.name] = known | refused
                 return body
+
+    async def _body(
+        self, client: Any, request: dict[str, Any], call: ModelCall, refused: frozenset[str]
+    ) -> bytes:
+        """Return the body of the answer, told while it comes where somebody listens."""
+        if call.speech is None or "stream" in refused:
+            return await self.send(client, request, call.timeout_s)
+        request = {**request, **self.streaming(refused)}
+        return await listen(
+            lambda: self.open(client, request, call.timeout_s),
+            self.dictation,
+            call.speech,
+            retries=self.endpoint.max_retries,
+        )
 
     def _understood(self, body: bytes) -> Reply:
         """Return the reply that is in `body`.
@@ -404,6 +393,9 @@ class Courier(ABC):
         status = getattr(error, "status_code", None)
         if isinstance(error, OutOfFormError):
             message, hint = str(error), error.hint
+        elif isinstance(error, BrokenOffError):
+            message = f"the answer broke off: {self.endpoint.masked(str(error))}"
+            hint = "try again later"
         elif isinstance(error, UnicodeError):
             message, hint = "the request is no Unicode text", "remove the half characters"
         elif isinstance(status, int):
@@ -427,21 +419,6 @@ class Courier(ABC):
         return EffectError(
             finding("E002", provider=endpoint.provider, message=message, site=call.site, hint=hint)
         )
-
-
-def _run(loop: asyncio.AbstractEventLoop) -> None:
-    try:
-        loop.run_forever()
-    finally:
-        loop.close()
-
-
-async def _end(closing: Coroutine[Any, Any, None]) -> None:
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
-    await closing
 
 
 def _keyed(request: dict[str, Any], key: str | None) -> dict[str, Any]:

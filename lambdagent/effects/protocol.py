@@ -12,6 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 
+from lambdagent.effects.speech import Speech
 from lambdagent.errors import shown
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.surface import Model
@@ -194,6 +195,7 @@ class ModelCall:
         cancel: Says when nobody waits any more.
         idempotency_key: The same for a call that is made again since its answer got lost, None
             where the run is not kept.
+        speech: Wants to hear the reply while it comes; a provider that cannot do so need not.
     """
 
     site: str
@@ -204,6 +206,7 @@ class ModelCall:
     timeout_s: float
     cancel: Cancellation = attrs.field(factory=Cancellation, repr=False)
     idempotency_key: str | None = None
+    speech: Speech | None = None
 
     @property
     def messages(self) -> tuple[Message, ...]:

@@ -74,6 +74,10 @@ class Redaction:
                 text = text.replace(secret, shown)
         return text
 
+    def stream(self) -> RedactedStream:
+        """Return what takes the secrets out of a text that comes in pieces."""
+        return RedactedStream(self, [secret for secret, _ in self._secrets])
+
     def data(self, data: Data) -> Data:
         """Return `data` without secrets; as it is if it holds none."""
         if not self._secrets:
@@ -102,3 +106,57 @@ class Redaction:
         if isinstance(answer, Failure):
             return Failure(answer.kind, self.text(answer.message), self.data(answer.data))
         return self.data(answer)
+
+
+class RedactedStream:
+    """Takes secrets out of a text that comes in pieces: `hear` each, then `end`.
+
+    What may become a secret is held back until it is known whether it does. The pieces that come
+    out are together what `Redaction.text` returns for the whole.
+    """
+
+    def __init__(self, redaction: Redaction, secrets: list[str]) -> None:
+        """Look for `secrets`, as `redaction` does."""
+        self._redaction = redaction
+        self._secrets = secrets
+        self._held = ""
+
+    def hear(self, piece: str) -> str:
+        """Return what can be shown now."""
+        if not self._secrets:
+            return piece
+        text = self._held + piece
+        at = self._cut(text)
+        self._held = text[at:]
+        return self._redaction.text(text[:at])
+
+    def end(self) -> str:
+        """Return what is still held back: no more comes."""
+        held, self._held = self._held, ""
+        return self._redaction.text(held)
+
+    def _cut(self, text: str) -> int:
+        """Return where to cut: before what may become a secret, and through none that is there."""
+        at = min(_building(text, secret) for secret in self._secrets)
+        while True:
+            crossed = (_crossing(text, secret, at) for secret in self._secrets)
+            first = min(crossed)
+            if first == at:
+                return at
+            at = first
+
+
+def _building(text: str, secret: str) -> int:
+    """Return where the longest end of `text` begins that is a beginning of `secret`."""
+    at = text.find(secret[0], max(0, len(text) - len(secret) + 1))
+    while at >= 0:
+        if secret.startswith(text[at:]):
+            return at
+        at = text.find(secret[0], at + 1)
+    return len(text)
+
+
+def _crossing(text: str, secret: str, at: int) -> int:
+    """Return where `secret` begins if it stands across `at`, else `at`."""
+    found = text.find(secret, max(0, at - len(secret) + 1), at + len(secret) - 1)
+    return at if found < 0 else found

@@ -38,7 +38,8 @@ def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
     if not site.static["conversation"]:
         return (*messages, Message("user", text_of_value(argument)))
     try:
-        return (*messages, *_conversation(argument))
+        begun, newest = _conversation(argument)
+        return (*messages, *begun, Message("user", text_of_value(newest)))
     except (LookupError, TypeError) as error:
         raise misfit(site, argument, "⟨what `conv.read` answers, what is new⟩") from error
 
@@ -49,8 +50,8 @@ def misfit(site: Site, argument: Value, expected: str) -> EffectError:
     return EffectError(finding("R011", site=name, got=sketch(argument), expected=expected))
 
 
-def _conversation(argument: Value) -> list[Message]:
-    """Return the messages of ⟨⟨turns, ⟨token limit, turn limit⟩⟩, newest⟩.
+def _conversation(argument: Value) -> tuple[list[Message], Value]:
+    """Return what was said, and the newest, of ⟨⟨turns, ⟨token limit, turn limit⟩⟩, newest⟩.
 
     Raises:
         LookupError: It is something else.
@@ -61,7 +62,18 @@ def _conversation(argument: Value) -> list[Message]:
     recent, older = _window(turns, *parts(limits))
     summary = summary_of(older)
     begun = [Message("system", summary)] if summary else []
-    return [*begun, *recent, Message("user", text_of_value(newest))]
+    return [*begun, *recent], newest
+
+
+def message_count(site: Site, argument: Value) -> int:
+    """Return how many messages `messages_of` returns; 0 where it refuses."""
+    fixed = len(_system_texts(site.static)) + 1
+    if not site.static["conversation"]:
+        return fixed
+    try:
+        return fixed + len(_conversation(argument)[0])
+    except (LookupError, TypeError):
+        return 0
 
 
 def _window(turns: Value, max_tokens: int, recent_turns: int) -> tuple[list[Message], Value]:

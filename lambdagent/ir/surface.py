@@ -179,6 +179,13 @@ class Term:
         """
         return lambdagent.call(self, value)
 
+    def stream(self, value: object, **options: Any) -> lambdagent.Stream:
+        """Run the agent on `value` and return an iterator over what is said and done in it.
+
+        It shares the conversation with the calls. The options are those of `Session.run`.
+        """
+        return lambdagent.stream(self, value, **options)
+
     def __rshift__(self, then: Term) -> Compose:
         """Return the agent that gives its answer to `then`."""
         return Compose(*_stages(self), *_stages(then))

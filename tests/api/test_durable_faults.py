@@ -14,7 +14,8 @@ import pytest
 from lambdagent import Result, Session, build_agent, from_config
 from lambdagent.api import kept
 from lambdagent.api.compiling import compile_term
-from lambdagent.api.kept import Run, ask_again
+from lambdagent.api.doubts import ask_again
+from lambdagent.api.kept import Run
 from lambdagent.api.run_files import remove_finished
 from lambdagent.effects.journal import read_journal
 from lambdagent.effects.run_directory import runs_in

@@ -7,7 +7,8 @@ import pytest
 
 from lambdagent import build_agent
 from lambdagent.api.compiling import compile_term, make_overrides
-from lambdagent.api.kept import Run, ask_again
+from lambdagent.api.doubts import ask_again
+from lambdagent.api.kept import Run
 from lambdagent.api.programs import overridden
 from lambdagent.effects.journal import read_journal
 from lambdagent.errors import (

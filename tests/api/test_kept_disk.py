@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lambdagent.api.kept import Run, ask_again
+from lambdagent.api.doubts import ask_again
+from lambdagent.api.kept import Run
 from lambdagent.effects import frames
 from lambdagent.effects.journal import read_journal
 from lambdagent.errors import CheckpointError

@@ -6,7 +6,8 @@ import pytest
 
 from lambdagent import build_agent
 from lambdagent.api.compiling import compile_term
-from lambdagent.api.kept import AUTOSAVE, Run, ask_again
+from lambdagent.api.doubts import ask_again
+from lambdagent.api.kept import AUTOSAVE, Run
 from lambdagent.effects.journal import read_journal
 from lambdagent.errors import (
     CheckpointError,

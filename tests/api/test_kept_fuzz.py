@@ -17,7 +17,8 @@ from typing import Any
 import msgpack
 import pytest
 
-from lambdagent.api.kept import Run, ask_again
+from lambdagent.api.doubts import ask_again
+from lambdagent.api.kept import Run
 from lambdagent.effects.run_directory import _check
 from lambdagent.errors import CheckpointError, LambdagentError, NoSuchFileError
 from lambdagent.frontend.lambda_json import parse_program_json

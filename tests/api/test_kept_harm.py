@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lambdagent.api.kept import Run, ask_again
+from lambdagent.api.doubts import ask_again
+from lambdagent.api.kept import Run
 from lambdagent.effects import frames
 from lambdagent.effects.journal import Journal, Told, create_journal, read_journal
 from lambdagent.effects.packed import pack

@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from lambdagent import Confirmation
-from lambdagent.api.kept import Run, ask_again
+from lambdagent.api.doubts import ask_again
+from lambdagent.api.kept import Run
 from lambdagent.effects import keeper
 from lambdagent.effects.run_directory import runs_in
 from lambdagent.errors import SuspendedError

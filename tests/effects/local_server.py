@@ -36,9 +36,14 @@ class _Server(ThreadingHTTPServer):
 
 
 class LocalServer:
-    """Answers POST requests from `answers`, in order; with none left, drips until hung up on."""
+    """Answers POST requests from `answers`, in order; with none left, drips until hung up on.
+
+    Attributes:
+        drips: What it drips; if that is no space, a stream of events.
+    """
 
     def __init__(self) -> None:
+        self.drips = b" "
         self.answers: deque[Answer] = deque()
         self.asked: list[Asked] = []
         self.hung_up = threading.Event()
@@ -87,11 +92,12 @@ class LocalServer:
 
     def _drip(self, handler: BaseHTTPRequestHandler) -> None:
         handler.send_response(200)
-        handler.send_header("content-type", JSON)
+        kind = JSON if self.drips.isspace() else "text/event-stream"
+        handler.send_header("content-type", kind)
         handler.end_headers()
         try:
             while not self._closing.wait(0.01):
-                handler.wfile.write(b" ")
+                handler.wfile.write(self.drips)
                 self.dripping.set()
         except OSError:
             self.hung_up.set()

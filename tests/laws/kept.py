@@ -1,5 +1,6 @@
 """Runs that are kept on disk, moved by hand: without threads, clocks and handlers."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import attrs
@@ -8,8 +9,10 @@ from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Told, create_journal, read_journal
 from lambdagent.effects.keeper import Keeper
+from lambdagent.effects.narrator import Narrator
 from lambdagent.effects.replay import replay
 from lambdagent.effects.run_directory import Beginning, RunDirectory
+from lambdagent.effects.run_events import RunEvent
 from lambdagent.ir.data import Data
 from lambdagent.machine.link import Linked
 from lambdagent.machine.state import Machine
@@ -34,6 +37,7 @@ class Kept:
 
     Attributes:
         calls: Keys, in order; those of one process are one list.
+        tell: Told what happens, if somebody listens.
     """
 
     folder: Path
@@ -41,6 +45,7 @@ class Kept:
     value: Data
     oracle: Oracle
     calls: list[list[Key]] = attrs.field(factory=list)
+    tell: Callable[[RunEvent], object] | None = None
 
     @property
     def directory(self) -> RunDirectory:
@@ -79,9 +84,13 @@ class Kept:
             fsync=False,
         )
         try:
-            kept = keeper.machine
+            kept = keeper.machine if self.tell is None else None
             machine = start(self.linked, self.value) if kept is None else kept
             execution = Execution(self.linked, machine, keeper=keeper)
+            if self.tell is not None:
+                execution.narrator = Narrator(
+                    self.tell, run=NAME, agent="a", wants_tokens=False, resumed=len(self.calls) > 1
+                )
             self._move(execution, calls, die_before)
             if saves:
                 keeper.save(execution.machine)

@@ -7,6 +7,7 @@ Source: https://platform.claude.com/docs/en/api/messages
 
 from __future__ import annotations
 
+import json
 from itertools import groupby
 from typing import Any
 
@@ -19,6 +20,7 @@ from lambdagent.effects.messages import (
     reply_of,
 )
 from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
+from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
 from lambdagent.ir.data import Record, thaw
 from lambdagent.ir.surface import Model
 
@@ -83,6 +85,15 @@ class AnthropicMessages(Courier):
         answer = await client.messages.with_raw_response.create(**request, timeout=timeout_s)
         return bytes(answer.http_response.content)
 
+    async def open(self, client: Any, request: dict[str, Any], timeout_s: float) -> Opened:
+        """Return the message, which comes in events."""
+        answer = await client.messages.with_raw_response.create(**request, timeout=timeout_s)
+        return answer.http_response, await answer.parse()
+
+    def dictation(self) -> Dictation:
+        """Return what takes down a message."""
+        return _Events()
+
     def reply(self, answer: dict[str, Any]) -> Reply:
         """Return the text and the tool calls of the message.
 
@@ -108,6 +119,65 @@ class AnthropicMessages(Courier):
     async def disconnect(self, client: Any) -> None:
         """Close the connections."""
         await client.close()
+
+
+class _Events:
+    """Takes down a message."""
+
+    def __init__(self) -> None:
+        self._message: dict[str, Any] = {}
+        self._blocks: dict[int, dict[str, Any]] = {}
+        self._inputs: dict[int, list[str]] = {}  # as JSON, in bits
+        self._has_ended = False
+
+    def hear(self, event: dict[str, Any]) -> str:
+        """Take down an event."""
+        match event.get("type"):
+            case "message_start":
+                self._message = dict(event["message"])
+            case "content_block_start":
+                block = self._blocks[event["index"]] = dict(event["content_block"])
+                return _text_in(block)
+            case "content_block_delta":
+                return self._delta(event["index"], event["delta"])
+            case "message_delta":
+                self._message |= event["delta"]
+                known = self._message.get("usage") or {}
+                self._message["usage"] = {**known, **_given(event.get("usage") or {})}
+            case "message_stop":
+                self._has_ended = True
+        return ""
+
+    def _delta(self, index: int, delta: dict[str, Any]) -> str:
+        block = self._blocks[index]
+        match delta.get("type"):
+            case "text_delta":
+                block["text"] = block.get("text", "") + delta["text"]
+                return _text_in(delta)
+            case "input_json_delta":
+                self._inputs.setdefault(index, []).append(delta["partial_json"])
+        return ""
+
+    def body(self) -> dict[str, Any]:
+        """Return the message."""
+        if not self._has_ended:
+            what = "no event says that the message ends"
+            raise BrokenOffError(what)
+        for index, bits in self._inputs.items():
+            self._blocks[index]["input"] = _input_of("".join(bits))
+        return {**self._message, "content": [self._blocks[n] for n in sorted(self._blocks)]}
+
+
+def _text_in(part: dict[str, Any]) -> str:
+    """Return the text of a block or a piece of one; what is no text, such as a thought, is ""."""
+    return str(part.get("text", "")) if part.get("type") in {"text", "text_delta"} else ""
+
+
+def _input_of(written: str) -> object:
+    try:
+        return json.loads(written or "{}")
+    except (ValueError, RecursionError):
+        return written
 
 
 def _given(settings: dict[str, Any]) -> dict[str, Any]:

@@ -18,8 +18,10 @@ from lambdagent.effects.messages import (
     count,
     is_default_temperature,
     reply_of,
+    text_of,
 )
 from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
+from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
 from lambdagent.ir.data import Data, thaw
 from lambdagent.ir.surface import Model
 
@@ -86,6 +88,22 @@ class OpenAIChat(Courier):
         answer = await create(**request, timeout=timeout_s)
         return bytes(answer.http_response.content)
 
+    def streaming(self, refused: frozenset[str]) -> dict[str, Any]:
+        """Return the arguments that ask for a stream, with a count of tokens at its end."""
+        if "stream_options" in refused:
+            return {"stream": True}
+        return {"stream": True, "stream_options": {"include_usage": True}}
+
+    async def open(self, client: Any, request: dict[str, Any], timeout_s: float) -> Opened:
+        """Return the completion, which comes in chunks."""
+        create = client.chat.completions.with_raw_response.create
+        answer = await create(**request, timeout=timeout_s)
+        return answer.http_response, answer.parse()
+
+    def dictation(self) -> Dictation:
+        """Return what takes down a completion."""
+        return _Chunks()
+
     def reply(self, answer: dict[str, Any]) -> Reply:
         """Return the first choice.
 
@@ -115,6 +133,61 @@ class OpenAIChat(Courier):
     async def disconnect(self, client: Any) -> None:
         """Close the connections."""
         await client.close()
+
+
+class _Chunks:
+    """Takes down a completion: its first choice, and the count of tokens."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, list[str]] = {}  # content, refusal
+        self._calls: dict[int, dict[str, Any]] = {}
+        self._reason: object = None
+        self._usage: object = None
+
+    def hear(self, event: dict[str, Any]) -> str:
+        """Take down a chunk."""
+        self._usage = event.get("usage") or self._usage
+        choices = [each for each in event.get("choices") or () if not each.get("index")]
+        return "".join(map(self._choice, choices))
+
+    def _choice(self, choice: dict[str, Any]) -> str:
+        self._reason = choice.get("finish_reason") or self._reason
+        delta = choice.get("delta") or {}
+        for number, call in enumerate(delta.get("tool_calls") or ()):
+            self._call(call, call.get("index", number))
+        said = ""
+        for name in ("content", "refusal"):
+            if (part := delta.get(name)) is not None:
+                text = text_of(part)
+                self._texts.setdefault(name, []).append(text)
+                said += text
+        return said
+
+    def _call(self, piece: dict[str, Any], number: int) -> None:
+        """Take down a piece of a tool call: a name comes once, arguments bit by bit."""
+        function = piece.get("function") or {}
+        call = self._calls.setdefault(number, {"id": "", "name": None, "arguments": None})
+        call["id"] = piece.get("id") or call["id"]
+        call["name"] = function.get("name") or call["name"]
+        arguments = function.get("arguments")
+        if isinstance(arguments, str) and isinstance(call["arguments"], str):
+            arguments = call["arguments"] + arguments
+        call["arguments"] = call["arguments"] if arguments is None else arguments
+
+    def body(self) -> dict[str, Any]:
+        """Return the completion."""
+        if self._reason is None:
+            what = "no chunk says why the model stopped"
+            raise BrokenOffError(what)
+        message: dict[str, Any] = {name: "".join(parts) for name, parts in self._texts.items()}
+        calls = [self._calls[number] for number in sorted(self._calls)]
+        if calls:
+            message["tool_calls"] = [
+                {"id": call.pop("id"), "type": "function", "function": call} for call in calls
+            ]
+        message.setdefault("content", None)
+        choice = {"message": message, "finish_reason": self._reason}
+        return {"choices": [choice], "usage": self._usage}
 
 
 def _message(message: Message) -> dict[str, Any]:

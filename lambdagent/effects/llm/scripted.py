@@ -12,6 +12,7 @@ the calls, where REPLY is `Reply.to_data`: ``text``, and where there are any ``f
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -28,6 +29,9 @@ _KEYS = {"replies", "rules", "recording"}
 _RULE_KEYS = {"agent", "match", "reply", "times"}
 _FORMAT_KEY, _FORMAT = "lambdagent-recording", 1
 _LONGEST_MATCH_US = 2_000_000  # nothing can interrupt a match
+# What a script tells at a time: a word with the space before it, or one wide character.
+_WIDE = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef"
+_WORD = re.compile(rf"\s*(?:[{_WIDE}]|[^\s{_WIDE}]+)|\s+")
 _ANYONE = None  # the key of replies that every agent may take
 
 
@@ -42,6 +46,13 @@ class _Rule:
         if self.left <= 0 or self.agent not in {None, call.agent}:
             return False
         return self.match is None or _found(self.match, call.last_text)
+
+
+def _say(call: ModelCall, reply: Reply) -> None:
+    """Tell a reply word by word, where somebody listens."""
+    if call.speech is not None:
+        for word in _WORD.findall(reply.text):
+            call.speech.say(word)
 
 
 def _found(pattern: Pattern, text: str) -> bool:
@@ -112,6 +123,7 @@ class Scripted:
             reply = self._next(call)
             if reply is not None:
                 self._served[call.agent] = number
+                _say(call, reply)
                 return reply
         what = "no rule fits" if self._rules else "all of them are used up"
         raise EffectError(finding("E004", site=call.site, number=number, message=what))
