@@ -1,4 +1,4 @@
-"""What the README shows runs as shown."""
+"""What the README and docs/listeners.md show runs as shown."""
 
 import io
 import re
@@ -52,3 +52,21 @@ def test_the_python_of_the_readme_runs(capsys):
     first = blocks("python")[0]
     exec(compile(first, "README.md", "exec"), {})
     assert "Hello" in capsys.readouterr().out
+
+
+LISTENERS = (ROOT / "docs" / "listeners.md").read_text(encoding="utf-8")
+SHOWN = re.findall(
+    r"^```python\n(.*?)^```\n\nIt prints\n\n```text\n(.*?)^```",
+    LISTENERS,
+    re.DOTALL | re.MULTILINE,
+)
+
+
+def test_all_python_of_the_page_on_listeners_is_shown_with_what_it_prints():
+    assert len(SHOWN) == LISTENERS.count("```python") == 2
+
+
+@pytest.mark.parametrize(("code", "printed"), SHOWN, ids=["stream", "listener"])
+def test_the_python_of_the_page_on_listeners_prints_what_it_says(code, printed, capsys):
+    exec(compile(code, "docs/listeners.md", "exec"), {"__name__": "__main__"})
+    assert capsys.readouterr().out == printed

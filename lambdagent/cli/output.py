@@ -8,7 +8,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -59,6 +59,7 @@ class Output:
 
     Attributes:
         quiet: Say nothing but the answer.
+        above: Writes lines to stderr instead of us, while something of its own stands there.
     """
 
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
@@ -66,20 +67,21 @@ class Output:
         self._out = _open(sys.stdout if out is None else out)
         self._err = _open(sys.stderr if err is None else err)
         self.quiet = False
+        self.above: Callable[[str], object] | None = None
 
     @property
     def is_terminal(self) -> bool:
         """Whether answers go to a terminal."""
         return self._out.isatty()
 
-    def answer(self, text: str) -> None:
-        """Write `text` and a line break to stdout.
+    def answer(self, text: str, end: str = "\n") -> None:
+        """Write `text` and a line break, or another `end`, to stdout.
 
         Raises:
             ReaderGoneError: The pipe is closed.
             UsageError: It cannot be written, such as on a full disk.
         """
-        self._answer(_shown(self._out, text))
+        self._answer(_shown(self._out, text) + end)
 
     def width(self) -> int | None:
         """Return how many columns the terminal has that answers go to; None if it is none."""
@@ -96,7 +98,7 @@ class Output:
         """
         start, stop = _EMPHASIS if _takes_escapes(self._out) else _MARKS
         middle = f"{start}{_shown(self._out, text)}{stop}" if text else ""
-        self._answer(_shown(self._out, before) + middle + _shown(self._out, after))
+        self._answer(_shown(self._out, before) + middle + _shown(self._out, after) + "\n")
 
     def _answer(self, text: str) -> None:
         try:
@@ -126,10 +128,24 @@ class Output:
 
         There is no one to tell where that fails.
         """
+        line = visible(text)
+        if self.above is not None:
+            self.above(_encodable(line, self._err))
+            return
         try:
-            _write(self._err, visible(text))
+            _write(self._err, f"{line}\n")
         except OSError:
             _discard(self._err)
+
+    @property
+    def screen(self) -> TextIO | None:
+        """Standard error, if it is a terminal on which a line can be written over."""
+        is_dumb = os.environ.get("TERM") == "dumb"
+        return self._err if self._err.isatty() and not is_dumb else None
+
+    def on_screen(self, text: str) -> str:
+        """Return `text` as it may stand on `screen`."""
+        return _encodable(visible(text), self._err)
 
 
 def _open(stream: TextIO | None) -> TextIO:
@@ -138,7 +154,7 @@ def _open(stream: TextIO | None) -> TextIO:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    stream.write(f"{_encodable(text, stream.encoding or 'utf-8')}\n")
+    stream.write(_encodable(text, stream))
     stream.flush()
 
 
@@ -151,8 +167,9 @@ def _shown(stream: TextIO, text: str) -> str:
     return visible(text) if stream.isatty() else text
 
 
-def _encodable(text: str, encoding: str) -> str:
-    """Return `text` with ASCII for the characters that `encoding` does not have."""
+def _encodable(text: str, stream: TextIO) -> str:
+    """Return `text` with ASCII for the characters that `stream` does not have."""
+    encoding = stream.encoding or "utf-8"
     return text.encode(encoding, _ASCII_SPELLING).decode(encoding)
 
 

@@ -43,6 +43,18 @@ def test_each_type_answers_through_the_sdk(
     assert re.search(r"Total: \d+ β-reductions?, [\d.]+s, ~\d+ tokens\n", done.err)
 
 
+@pytest.mark.parametrize("kind", agents.TYPES)
+def test_each_type_answers_the_same_while_it_streams(
+    command: Command, mock_llm: MockLLM, provider: str, kind: str
+):
+    mock_llm.reply(*agents.replies_in_order(kind))
+    done = ask(command, mock_llm, provider, kind, "--stream")
+    assert done.code == 0
+    assert done.out.endswith(f"{agents.TYPES[kind][3]}\n")
+    assert all(request["body"]["stream"] for request in mock_llm.requests())
+    assert re.search(r"Total: \d+ β-reductions?, [\d.]+s, ~\d+ tokens\n", done.err)
+
+
 def test_a_react_run_with_one_tool_call_asks_the_server_twice(
     command: Command, mock_llm: MockLLM, provider: str
 ):

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections import deque
 from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from lambdagent.api import compiling, kept, recording, running
 from lambdagent.cli import confirming, keeping
@@ -37,8 +41,13 @@ from lambdagent.machine.engines import ENGINES
 from lambdagent.trace.macro import TraceRecord
 from lambdagent.trace.text import render, render_record, render_total
 
+if TYPE_CHECKING:
+    from lambdagent.api.streaming import Stream
+
 _FALSE = {"", "0", "false", "no", "off"}
 _MAX_TEMPERATURE = 2.0
+# Options of a run that talk to a person.
+_ASKED = {"confirm", "doubt"}
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -134,16 +143,28 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="do not make it, and tell the agent why",
     )
     add(
+        "--stream",
+        action="store_true",
+        help="print what models say while they do; the answer comes last",
+    )
+    add(
         "--output", type=place, metavar="FILE", help="write the answer to a file instead of stdout"
     )
     add("--format", choices=("text", "json"), default="text", help="form of the answer")
     add("--quiet", "-q", action="store_true", help="print nothing but the answer")
-    add("--verbose", "-v", action="store_true", help="print every step as it ends")
+    add(
+        "--verbose",
+        "-v",
+        action="store_true",
+        help="print every step as it ends; on a terminal also what is under way",
+    )
 
 
 def run(arguments: Namespace, out: Output) -> int:
     """Compile the file, run it on the input, and print the answer; or go on with a kept run."""
     out.quiet = arguments.quiet
+    if arguments.stream and arguments.format == "json":
+        raise UsageError(finding("U001", option="--stream", other="--format json"))
     keeping.check_options(arguments)
     program = None if arguments.file is None else _program(arguments)
     if arguments.resume is not None:
@@ -156,10 +177,11 @@ def run(arguments: Namespace, out: Output) -> int:
         return _kept(arguments, out, keeping.begin(program, value, arguments.checkpoint_dir))
     with running.Session(program, engine=arguments.engine) as session:
         try:
-            result = session.run(
-                value,
+            result = report.result_of(
+                partial(session.run, value),
+                partial(session.stream, value),
+                program,
                 timeout_s=arguments.timeout,
-                watch=report.watch,
                 confirm=confirming.confirm_of(arguments, None, out),
             )
             report.outcome = running.to_json(result)
@@ -198,9 +220,11 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
         doubt = keeping.doubt_of(arguments, run, out)
         confirm = confirming.confirm_of(arguments, run, out)
         try:
-            result = run.resume(
+            result = report.result_of(
+                run.resume,
+                run.stream,
+                run.program,
                 timeout_s=arguments.timeout,
-                watch=report.watch,
                 doubt=doubt,
                 confirm=confirm,
                 remark=lambda remark: out.error(render_diagnostic(remark, word="note")),
@@ -224,7 +248,8 @@ def _told(arguments: Namespace, out: Output, report: _Report, result: running.Re
     """Print the answer, and what else was asked for; return the exit code."""
     report.finished(result)
     text = json_text(running.to_json(result)) if arguments.format == "json" else result.text
-    _answer(arguments, out, text)
+    if arguments.output or text != report.said:
+        _answer(arguments, out, text)
     return 0 if report.complete else UsageError.exit_code
 
 
@@ -250,6 +275,7 @@ class _Report:
         places: Files that are written, by the options that ask for them.
         complete: Whether all files could be written so far.
         outcome: What the run came to, as the trace file has it.
+        said: What stands at the end of standard output already, None if nothing does.
     """
 
     def __init__(self, arguments: Namespace, out: Output, *, live: bool) -> None:
@@ -266,9 +292,52 @@ class _Report:
         }
         self.complete = True
         self.outcome: dict[str, object] = {"error": "interrupted"}
-        self.watch = self._watch if self._live else None
+        self.said: str | None = None
+        self._streams = arguments.stream
 
-    def _watch(self, record: TraceRecord) -> None:
+    def result_of(
+        self,
+        run: Callable[..., running.Result],
+        stream: Callable[..., Stream],
+        program: Program,
+        **options: Any,
+    ) -> running.Result:
+        """Return the result of a run of `program`, and show what happens meanwhile.
+
+        Args:
+            run: Runs.
+            stream: Does the same, streaming.
+            program: What runs.
+            options: For either.
+        """
+        if self._streams:
+            return self._streamed(stream, options)
+        if not self._live:
+            return run(**options)
+        if self._out.screen is None:
+            return run(**options, watch=self._show)
+        live = import_module("lambdagent.cli.live")
+        with live.LiveLine(self._out, self._out.screen, program) as line:
+            for who in _ASKED & options.keys():
+                options[who] = line.aside(options[who])
+            return run(**options, watch=self._show, listeners=[line])
+
+    def _streamed(self, stream: Callable[..., Stream], options: dict[str, Any]) -> running.Result:
+        """Print what models say, and the steps in lines of their own between them."""
+        steps: deque[TraceRecord] = deque()
+
+        def show_steps() -> None:
+            while steps:
+                self._show(steps.popleft())
+
+        if self._live:
+            options["watch"] = steps.append
+        speech = import_module("lambdagent.cli.speech")
+        result: running.Result
+        result, self.said = speech.printed(stream(**options), self._out, show_steps)
+        return result
+
+    def _show(self, record: TraceRecord) -> None:
         self._out.note(render_record(record))
 
     def failed(self, error: RunError | SuspendedError) -> None:
