@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
+from lambdagent.api.differences import difference
 from lambdagent.api.recording import Recording
-from lambdagent.api.run_files import difference
+from lambdagent.effects.redaction import Redaction
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure
 from lambdagent.ir.sites import Site
@@ -20,7 +23,7 @@ def compare_runs(ours: Recording, theirs: Recording) -> Comparison:
         DivergenceError: One of them is not what its own journal says.
     """
     same = ours.linked.digest == theirs.linked.digest
-    program = "" if same else difference(ours.program, theirs.program)
+    program = "" if same else difference(ours.program, theirs.program, Redaction(os.environ).text)
     return compare(_side(ours), _side(theirs), program)
 
 
