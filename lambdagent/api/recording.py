@@ -232,7 +232,7 @@ def _recording(path: Path, data: Data, limit: int) -> Recording:
         told = told_by(journal)
     except LambdaSyntaxError as error:
         _refuse(path, f"its program is none: {error.diagnostic.what}")
-    except (MalformedStateError, KeyError, TypeError, ValueError) as error:
+    except (MalformedStateError, KeyError, OverflowError, TypeError, ValueError) as error:
         _refuse(path, f"its state or journal is none: {error}")
     head = {key: data[key] for key in _HEAD if key in data}
     return Recording(str(path), Record(head), linked, first, told, limit)

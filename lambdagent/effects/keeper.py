@@ -99,7 +99,8 @@ class Keeper:
         self._autosave = beginning.autosave
         self._saved_at = 0 if self.machine is None else self.machine.counters[BETA]
         self._saved = self.machine
-        self._wanted = False
+        # What is no use is not left to be told of again.
+        self._wanted = self.remark is not None
         self.begun_s = told.length_s
 
     @property
