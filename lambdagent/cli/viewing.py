@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lambdagent.api.checking import Verdict, check
 from lambdagent.api.comparing import compare_runs
+from lambdagent.api.pages import page_of
 from lambdagent.api.recording import Recording, load
 from lambdagent.cli.files import check_places, write_file
 from lambdagent.cli.output import Output, columns, json_text
@@ -28,6 +29,7 @@ _STDOUT = "-"
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the views."""
     add = parser.add_argument
+    add("--html", metavar="FILE", help="write a page that shows every step, for any browser")
     add("--timeline", action="store_true", help="draw when the steps were")
     add(
         "--flamegraph",
@@ -70,9 +72,21 @@ def _refused(name: str, arguments: Namespace) -> dict[str, bool]:
     refused = {"--step": arguments.step is not None, "--level": arguments.level != "agent"}
     if name in {"diff", "check"}:
         refused["--filter"] = arguments.filter is not None
-    if name == "flamegraph":
+    if name == "html":
+        refused["--filter"] = arguments.filter is not None
+    if name in {"html", "flamegraph"}:
         refused[f"--format {arguments.format}"] = arguments.format != "text"
     return refused
+
+
+def _html(recording: Recording, arguments: Namespace, out: Output) -> int:
+    place = arguments.html
+    _check_file("--html", place, arguments.run)
+    page = page_of(recording)
+    _write(place, page.text, private=True)
+    left = f" of {page.length:,}" if page.steps < page.length else ""
+    out.note(f"{place}: {page.steps:,}{left} steps, {len(page.text.encode()) / 1000:,.0f} kB")
+    return 0
 
 
 def _timeline(recording: Recording, arguments: Namespace, out: Output) -> int:
@@ -109,18 +123,21 @@ def _flamegraph(recording: Recording, arguments: Namespace, out: Output) -> int:
 
 def _check_place(place: str, run: str, out: Output) -> None:
     """Refuse a place for the picture before it is drawn."""
-    if place == _STDOUT:
-        if out.is_terminal:
-            raise UsageError(finding("U021", run=run))
-        return
-    check_places({"--flamegraph": place})
+    if place != _STDOUT:
+        _check_file("--flamegraph", place, run)
+    elif out.is_terminal:
+        raise UsageError(finding("U021", run=run))
+
+
+def _check_file(option: str, place: str, run: str) -> None:
+    check_places({option: place})
     if Path(place).exists() and Path(place).samefile(run):
-        raise UsageError(finding("U006", first="RUN", second="--flamegraph", path=place))
+        raise UsageError(finding("U006", first="RUN", second=option, path=place))
 
 
-def _write(place: str, text: str) -> None:
+def _write(place: str, text: str, *, private: bool = False) -> None:
     try:
-        write_file(Path(place), text)
+        write_file(Path(place), text, private=private)
     except OSError as error:
         reason = error.strerror or str(error)
         raise UsageError(finding("U002", path=place, reason=reason)) from error
@@ -180,6 +197,7 @@ def _tell(
 
 
 _VIEWS: Mapping[str, View] = {
+    "html": _html,
     "timeline": _timeline,
     "flamegraph": _flamegraph,
     "stats": _stats,

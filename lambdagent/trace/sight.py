@@ -9,7 +9,7 @@ import copy
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from lambdagent.ir.core import Term, Var
+from lambdagent.ir.core import Lit, Term, Var
 from lambdagent.ir.exchange import key_text
 from lambdagent.ir.folding import Folding
 from lambdagent.ir.printer import View, print_marked
@@ -94,6 +94,12 @@ class Sight:
     def frames(self, kont: Kont, most: int | None = _MOST) -> list[str]:
         """Return the frames of a continuation, innermost first; they wait for ``□``."""
         return [self.term(frame) for frame in self.readback.stack(kont, most)]
+
+    def frame(self, kont: Kont) -> Parts:
+        """Return the innermost frame of `kont`: what is before its hole, the hole, the rest."""
+        hole = Lit("□")  # marked; a constant would be taken for the head of a form
+        before, _, after = self._marked(self.readback.plug(hole, kont, kont[1]), hole)
+        return before, "□", after
 
     def environment(self, thread: Thread) -> list[Binding]:
         """Return the variables that the control of a thread can see, the innermost first."""

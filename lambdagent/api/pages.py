@@ -1,0 +1,72 @@
+"""Recordings → pages that show them: every step of a run, in one file."""
+
+from __future__ import annotations
+
+import attrs
+
+from lambdagent.api.recording import Recording
+from lambdagent.api.reducing import library
+from lambdagent.ir.data import Record
+from lambdagent.machine.text import text_of_data
+from lambdagent.trace.html import input_row, outcome_row, record_rows, render
+from lambdagent.trace.macro import total_tokens
+from lambdagent.trace.nesting import Nesting
+from lambdagent.trace.sight import Sight
+from lambdagent.trace.step_table import StepTable
+from lambdagent.trace.timeline import bars
+
+# What a browser holds with ease; a page of more would take minutes to write.
+MOST_STEPS = 100_000
+
+
+@attrs.frozen
+class Page:
+    """A page that shows a run.
+
+    Attributes:
+        steps: How many steps it has.
+        length: How many steps the run has.
+    """
+
+    text: str = attrs.field(repr=False)
+    steps: int
+    length: int
+
+
+def page_of(recording: Recording, *, most_steps: int = MOST_STEPS) -> Page:
+    """Return the page of a run; of one with more than `most_steps` it has the first ones."""
+    history = recording.history
+    data = page_data(recording, most_steps=most_steps)
+    length = history.length - history.first
+    return Page(render(data), min(length, most_steps), length)
+
+
+def page_data(recording: Recording, *, most_steps: int = MOST_STEPS) -> dict[str, object]:
+    """Return what the page of a run shows."""
+    history = recording.history
+    state = history.state(history.first)
+    table = StepTable(Sight(recording.linked, library()), state)
+    for number in range(history.first + 1, min(history.length, history.first + most_steps) + 1):
+        move = history.move(number, state)
+        table.add(move)
+        state = move.after
+    records = recording.records
+    found = bars(records)
+    places = Nesting(recording.linked).places(records, recording.execution.exchanges)
+    stats = recording.head.get("stats")
+    engine = stats.get("engine") if isinstance(stats, Record) else None
+    head = {
+        "agent": recording.program.name,
+        "input": input_row(text_of_data(recording.input)),
+        "outcome": outcome_row(history.last, recording.head.get("error")),
+        "engine": engine,
+        "tokens": total_tokens(records),
+        "elapsed": max([recording.elapsed_s, *(bar.end_s for bar in found)]),
+        "length": history.length,
+        "endless": history.is_cut,
+    }
+    return {
+        "head": head,
+        "records": record_rows(found, places, history.events, table.asked),
+        **table.to_json(),
+    }
