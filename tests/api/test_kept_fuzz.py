@@ -52,12 +52,12 @@ def world() -> World:
 def runs(tmp_path_factory) -> dict[str, Path]:
     """A finished run, one that waits for a tool, and one that waits for branches."""
     directory = tmp_path_factory.mktemp("runs")
-    with Run.begin(react(world(), 1), "in", directory, fsync=False) as finished:
+    with Run.begin(react(world(), 1), "in", directory, autosave=0, fsync=False) as finished:
         finished.resume()
     made = {"finished": finished.path}
     for name, make in (("stopped", lambda it: react(it, 1)), ("joining", council)):
         dying = World(speak, die_at=1)
-        run = Run.begin(make(dying), "in", directory, fsync=False)
+        run = Run.begin(make(dying), "in", directory, autosave=0, fsync=False)
         with run, pytest.raises(KilledError):
             run.resume()
         made[name] = run.path
