@@ -83,7 +83,10 @@ def test_a_fork_of_it_needs_everything(ended):
 def test_a_failed_run_needs_nothing_either(tmp_path, go_on):
     world = World(str)
     program = agent(world, type="simple", guard={"validator": "False", "retry": 1})
-    with Run.begin(program, "in", tmp_path, autosave=0, fsync=False) as run, pytest.raises(GuardError):
+    with (
+        Run.begin(program, "in", tmp_path, autosave=0, fsync=False) as run,
+        pytest.raises(GuardError),
+    ):
         run.resume()
     with Run.load(run.path, environment={}) as again, pytest.raises(GuardError):
         go_on(again)
