@@ -375,10 +375,11 @@ class _Printer:
 
     def form(self, head: Term, args: list[Term]) -> _Form:
         """Return strength, number of operands and printer of the form that `head` starts."""
-        named = self.view.heads and id(head) in self.view.texts
-        if type(head) is Lam and self.view.lets and self.style.sugar and not named:
+        named = id(head) in self.view.texts
+        lets = self.view.lets and self.style.sugar and head is not self.view.marked
+        if type(head) is Lam and lets and not (named and self.view.heads):
             return _LET, 1, lambda _tail: self.let(head, args[0])
-        if type(head) is Prim and head.name in _FORMS and len(args) >= takes(head):
+        if type(head) is Prim and not named and head.name in _FORMS and len(args) >= takes(head):
             return _FORMS[head.name](self, head, args)
         level = _APPLY if head is self.view.marked else _ATOM
         return _ATOM, 0, lambda _tail: [_Hole(head, level, tail=False)]

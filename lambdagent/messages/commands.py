@@ -61,6 +61,7 @@ MESSAGES: dict[str, Text] = {
         fix="give the whole URL where it is run: `baseUrl: ${{LLM_URL}}` in an agent file, "
         "or `base_url` in a λ text or table that stays private",
     ),
+    "U025": Text("`{option}` does not go with `--slow`", fix="leave one of them out"),
     "U012": Text(
         "`{path}` is nothing that can be edited",
         why="a fork may change its `input`, or the answer of a step, as in `3` or `3:text`",

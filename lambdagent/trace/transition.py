@@ -136,6 +136,17 @@ def _common(before: Kont, after: Kont) -> Kont:
     return before
 
 
+def removes(move: Move, frame: Kont) -> bool:
+    """Whether a transition takes `frame`, which its thread has waiting, off the continuation."""
+    before = _kont(move.before.threads[move.path])
+    base = _common(before, _kont(move.after.threads[move.path]))
+    while before is not base:
+        if before is frame:
+            return True
+        before = before[1]
+    return False
+
+
 def _join_ended(move: Move) -> Thread | None:
     """Return the thread whose branches all ended with `move`, before that; None if none did."""
     outer = move.path[:-2]
