@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeAlias
 from lambdagent.api.history import History
 from lambdagent.api.recording import Recording
 from lambdagent.ir.core import Term
-from lambdagent.machine.state import Halt, Kind, Kont, Machine, Path, Thread
+from lambdagent.machine.state import Fail, Halt, Kind, Kont, Machine, Path, Thread
 from lambdagent.trace.finding import Finder
 from lambdagent.trace.macro import numbered, tokens_of
 from lambdagent.trace.page import Cost, Frames, Page
@@ -55,6 +55,7 @@ class Stepper:
 
     Attributes:
         history: The states, as far as they have been gone through.
+        sight: Prints what is there.
         number: How many transitions led to the state that is looked at.
     """
 
@@ -64,7 +65,7 @@ class Stepper:
         self._told = recording.told
         self._sites = recording.program.sites
         self._known = known
-        self._sight = Sight(recording.linked, known)
+        self.sight = Sight(recording.linked, known)
         self._costs = [Cost()]
         self._steps: Mapping[tuple[Path, str], int] = {}
         self.number = self.history.first
@@ -107,7 +108,7 @@ class Stepper:
         else:
             before = self.state if number == self.number + 1 else history.state(number - 1)
             move = history.move(number, before)
-            self.state, self._made = move.after, transition_of(self._sight.readback, move)
+            self.state, self._made = move.after, transition_of(self.sight.readback, move)
         self.number = number
 
     # --- walks -----------------------------------------------------------------------------------
@@ -151,7 +152,7 @@ class Stepper:
         def is_done(move: Move) -> bool:
             thread = move.after.threads.get(path)
             if thread is None or not kont:
-                return thread is None or isinstance(thread.state, Halt)
+                return thread is None or isinstance(thread.state, Halt | Fail)
             return move.path == path and removes(move, kont)
 
         return (yield from self._forward(is_done))
@@ -200,14 +201,14 @@ class Stepper:
             yield history.length
 
     def _wanted(self, text: str) -> Callable[[Move], bool]:
-        finder, readback = Finder(self._sight, text, self._known), self._sight.readback
+        finder, readback = Finder(self.sight, text, self._known), self.sight.readback
         return lambda move: finder.shows(transition_of(readback, move))
 
     # --- what is shown ---------------------------------------------------------------------------
 
     def page(self, reach: Reach = _USUAL) -> Page:
         """Return what there is to see here."""
-        history, sight, made, thread = self.history, self._sight, self._made, self.thread
+        history, sight, made, thread = self.history, self.sight, self._made, self.thread
         kont = kont_of(thread)
         focus = sight.readback.focus(thread, {}) if made is None else made.result
         around = kont if made is None else made.around
@@ -235,7 +236,7 @@ class Stepper:
     def _frames(self, kont: Kont, reach: Reach) -> Frames:
         counted = depth(kont, _COUNTED)
         skipped = max(min(reach.skipped, counted - 1), 0)
-        texts = self._sight.frames(outwards(kont, skipped), reach.rows)
+        texts = self.sight.frames(outwards(kont, skipped), reach.rows)
         return Frames(texts, skipped, counted, counted == _COUNTED)
 
     def _within(self) -> str:

@@ -95,16 +95,18 @@ def transition_of(readback: Readback, move: Move) -> Transition:
     name = "join" if joining and not kind else _name(kind, redex, mover, after)
     control = getattr(moved.state, "control", None)
     node = None if control is None else control[1]
-    site = _site(redex) if name in _OF_SITES else ""
+    site = _site(mover, redex) if name in _OF_SITES else ""
     counters = move.after.counters
     return Transition(
         move.number, RULES[name], moved.path, node, redex, result, around, counters, site
     )
 
 
-def _site(redex: Term) -> str:
+def _site(mover: Thread, redex: Term) -> str:
+    if isinstance(mover.state, Suspend):
+        return mover.state.site
     head = _head(redex)
-    return str(head.params[0]) if head.name == "site" else ""
+    return str(head.params[0]) if type(head) is Prim and head.name == "site" else ""
 
 
 def _kont(thread: Thread) -> Kont:
@@ -195,21 +197,22 @@ def _name(kind: str, redex: Term, before: Thread, after: Thread) -> str:
             return "fork"
         case "δ":
             head = _head(redex)
-            return "host" if head.name == "site" else head.name
+            # Where an error drops frames the redex reaches out to its handler; a site failed.
+            return "host" if type(head) is not Prim or head.name == "site" else head.name
         case "ε":
             return "answer" if isinstance(before.state, Suspend) else "store"
         case "μ":
-            return "exhausted" if _head(redex).params == (0,) else "unroll"
+            head = _head(redex)
+            return "exhausted" if type(head) is Prim and head.params == (0,) else "unroll"
         case "γ":
             return _checked(before)
     return _administrative(before, after)
 
 
-def _head(term: Term) -> Prim:
-    """Return the constant that `term` applies."""
+def _head(term: Term) -> Term:
+    """Return what `term` applies."""
     while type(term) is App:
         term = term.fun
-    assert type(term) is Prim
     return term
 
 
