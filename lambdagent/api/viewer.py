@@ -15,7 +15,7 @@ _USUAL_SPEED = 3
 _TITLES = {"/": "search: ", "g": "go to step: "}
 _NEXT, _BACK = "going on", "going back"
 _NOWHERE = {_NEXT: "this is the last step", _BACK: "this is the first step"}
-_HINT = "Enter next  b back  n p β  e E effect  / search  h help  q quit"
+_HINT = "h help  q quit  Enter next  b back  n p β  e E effect  / search"
 _LONGEST = 200
 # Pieces of a walk that are done at once, so that keys typed ahead do not stop short ones.
 _AT_ONCE = 8
@@ -36,6 +36,7 @@ class Viewer:
         self.view = VIEWS[0]
         self.has_quit = False
         self._skipped = 0
+        self._follows = True  # what is marked, until the person moves elsewhere
         self._said = ""
         self._sought = ""
         self._asked = ""  # the key that asked for a text, while it is typed
@@ -99,14 +100,18 @@ class Viewer:
 
     def screen(self, size: Size, *, with_marks: bool) -> list[Line]:
         """Return what is to be seen."""
-        look = Look(self.view, self._skipped, self._status(), with_marks)
-        return render(self._page(size), size, look)
+        page = self._page(size)
+        return render(page, size, Look(self.view, self._skipped, self._status(), with_marks))
 
     def _page(self, size: Size) -> Page:
         rows = body_rows(size.height)
         self._skipped = max(min(self._skipped, self._last_row(rows)), 0)
         skipped = self._skipped if self.view == "continuation" else 0
-        return self.stepper.page(Reach(rows, skipped, with_tree=self.view == "tree"))
+        page = self.stepper.page(Reach(rows, skipped, with_tree=self.view == "tree"))
+        if page.tree and self._follows:
+            marked = next((i for i, branch in enumerate(page.tree) if branch.is_marked), 0)
+            self._skipped = max(marked - rows // 3, 0)
+        return page
 
     def _last_row(self, rows: int) -> int:
         """Return the last row that can be the first one shown, where that is known here."""
@@ -191,7 +196,11 @@ class Viewer:
             if end.value is None:
                 self._said = _NOWHERE.get(self._walk_title, "there is none")
             else:
-                self.stepper.move_to(end.value)
+                self._move_to(end.value)
+
+    def _move_to(self, number: int) -> None:
+        self.stepper.move_to(number)
+        self._follows = True
 
     def _play(self, steps: int) -> None:
         stepper = self.stepper
@@ -200,7 +209,7 @@ class Viewer:
         if number == stepper.number:
             self._speed, self._said = None, "this is the last step"
         else:
-            stepper.move_to(number)
+            self._move_to(number)
 
     def _continue(self) -> None:
         self._speed = _USUAL_SPEED
@@ -210,10 +219,10 @@ class Viewer:
 
     def _show(self, view: str) -> None:
         self.view = VIEWS[0] if view == self.view else view
-        self._skipped = 0
+        self._skipped, self._follows = 0, True
 
     def _scroll(self, rows: int) -> None:
-        self._skipped += rows
+        self._skipped, self._follows = self._skipped + rows, False
 
     # --- texts -----------------------------------------------------------------------------------
 

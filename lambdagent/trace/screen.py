@@ -6,11 +6,11 @@ does not move when the run does.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from lambdagent.ir.fitting import columns, fit, fit_around, fit_middle
+from lambdagent.source import HIDDEN
 from lambdagent.trace.page import Cost, Page
 from lambdagent.trace.sight import Binding, Parts
 
@@ -18,7 +18,6 @@ NARROWEST, LOWEST = 40, 12
 # From here on, environment and continuation stand side by side.
 _WIDE = 80
 _GUTTER = 8
-_INVISIBLE = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _UNSEEN = "�"
 
 
@@ -82,12 +81,7 @@ def visible(text: str) -> str:
     >>> visible("a\x1b[2Jb\u202ec")
     'a�[2Jb�c'
     """
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(
-        _UNSEEN if unicodedata.category(character) in _INVISIBLE else character
-        for character in text
-    )
+    return HIDDEN.sub(_UNSEEN, text)
 
 
 def render(page: Page, size: Size, look: Look) -> list[Line]:
@@ -192,7 +186,8 @@ def wrapped(pieces: Sequence[Piece], width: int) -> list[Line]:
                 if i > taken:
                     lines[-1].append(Piece(text[taken:i], style))
                 lines.append([])
-                taken, left = i, width
+                is_space = character == " "  # it would look as if the line were indented
+                taken, left = i + is_space, width + is_space
             left -= needed
         if taken < len(text):
             lines[-1].append(Piece(text[taken:], style))

@@ -1,4 +1,4 @@
-"""Whatever keys are pressed, what is shown is the state of the live machine after so many steps."""
+"""Whatever keys are pressed, what is shown is the state of the live machine at that step."""
 
 import pytest
 from hypothesis import given
@@ -166,7 +166,7 @@ def test_screens_have_the_size_that_is_asked_for(agent, value, seed, keys, size)
 
 @given(agents(), inputs, seeds, NEEDLES, st.integers(0, MOST))
 def test_a_search_finds_the_next_and_the_last_place(agent, value, seed, needle, place):
-    linked, states, viewer = opened(compiled(agent), value, answers(seed))
+    _, states, viewer = opened(compiled(agent), value, answers(seed))
     stepper = viewer.stepper
     press(viewer, "end")
     sight = stepper.sight
