@@ -22,6 +22,7 @@ from prompt_toolkit.output import ColorDepth, Output
 from prompt_toolkit.styles import Style
 
 from lambdagent.api.viewer import Viewer
+from lambdagent.cli.output import ReaderGoneError
 from lambdagent.trace.screen import Line, Size
 
 _STYLE = Style.from_dict(
@@ -72,8 +73,12 @@ def watch(viewer: Viewer, source: Input | None = None, target: Output | None = N
 
     Raises:
         KeyboardInterrupt: It was Ctrl-C that ended it.
+        ReaderGoneError: The terminal is gone.
     """
-    _Screen(viewer, source, target).run()
+    try:
+        _Screen(viewer, source, target).run()
+    except (EOFError, OSError):
+        raise ReaderGoneError from None
 
 
 class _Screen:

@@ -110,3 +110,11 @@ def test_a_terminal_that_is_too_small_is_told_so(hostile: Path):
         assert len(lines) == size.height
         assert all(columns(line) <= size.width for line in text_of(lines).split("\n"))
     assert "at least 40×12" in text_of(viewer.screen(Size(39, 11), with_marks=True))
+
+
+def test_a_screen_of_the_pages_about_it(command: Command, golden):
+    done = command("run", "react.yml", "count", "--tool", "wc=echo 3 f.txt", *RUN)
+    assert done.code == 0, done.err
+    viewer = known(viewer_of(command.folder / "run.json"))
+    press(viewer, "/", *"tool:wc", "enter", "N")
+    golden(GOLDEN / "page.txt", text_of(viewer.screen(Size(96, 24), with_marks=True)) + "\n")
