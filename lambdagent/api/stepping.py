@@ -63,7 +63,6 @@ class Stepper:
         """Be at the first state of `recording`; terms of `known` are told by name."""
         self.history: History = recording.opened(whole=False)
         self._told = recording.told
-        self._sites = recording.program.sites
         self._known = known
         self.sight = Sight(recording.linked, known)
         self._costs = [Cost()]
@@ -81,11 +80,6 @@ class Stepper:
     def thread(self) -> Thread:
         """Where that thread stands."""
         return self.state.threads[self.path]
-
-    @property
-    def depth(self) -> int:
-        """How many frames wait there, as far as they are counted."""
-        return depth(kont_of(self.thread), _COUNTED)
 
     def explore(self) -> None:
         """Go through a further piece of the run; nothing changes but what is known of it."""
@@ -254,14 +248,15 @@ class Stepper:
         """Return what the answers up to here took."""
         answered = self.history.answered
         for _, key in answered[len(self._costs) - 1 :]:
-            site = self._sites[self._told.intents[key].site]
+            asked = self._told.intents.get(key)
+            kind = "" if asked is None else asked.site.partition(":")[0]
             recorded = self._told.answers[key]
             read, written = tokens_of(recorded.answer) or (0, 0)
             cost = self._costs[-1]
             self._costs.append(
                 Cost(
-                    cost.model_calls + (site.kind == "llm"),
-                    cost.tool_calls + (site.kind == "tool"),
+                    cost.model_calls + (kind == "llm"),
+                    cost.tool_calls + (kind == "tool"),
                     cost.read + read,
                     cost.written + written,
                     max(cost.elapsed_s, recorded.at_s + recorded.took_s),

@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from lambdagent.api.stepping import Reach, Stepper, Walk
+from lambdagent.ir.fitting import fit_end
 from lambdagent.machine.state import Kind
 from lambdagent.trace.page import Page
-from lambdagent.trace.screen import HELP, VIEWS, Line, Look, Size, body_rows, render
+from lambdagent.trace.screen import (
+    VIEWS,
+    Line,
+    Look,
+    Size,
+    body_rows,
+    most_skipped,
+    render,
+)
 
 # Seconds between two steps of `c`; the number of them that are taken at once.
 _SPEEDS = ((2.0, 1), (1.0, 1), (0.5, 1), (0.25, 1), (0.1, 1), (0.05, 1), (0.05, 10), (0.05, 100))
@@ -101,23 +110,24 @@ class Viewer:
     def screen(self, size: Size, *, with_marks: bool) -> list[Line]:
         """Return what is to be seen."""
         page = self._page(size)
-        return render(page, size, Look(self.view, self._skipped, self._status(), with_marks))
+        status = self._status()
+        if self._asked:  # the end of it is what is being typed
+            status = fit_end(status, size.width)
+        return render(page, size, Look(self.view, self._skipped, status, with_marks))
 
     def _page(self, size: Size) -> Page:
-        rows = body_rows(size.height)
-        self._skipped = max(min(self._skipped, self._last_row(rows)), 0)
-        skipped = self._skipped if self.view == "continuation" else 0
-        page = self.stepper.page(Reach(rows, skipped, with_tree=self.view == "tree"))
+        """Return what there is here, and see to it that the rows above the screen are some."""
+        rows, with_tree = body_rows(size.height), self.view == "tree"
+        frames = self._skipped if self.view == "continuation" else 0
+        page = self.stepper.page(Reach(rows, frames, with_tree))
+        most = most_skipped(page, size, self.view)
         if page.tree and self._follows:
             marked = next((i for i, branch in enumerate(page.tree) if branch.is_marked), 0)
-            self._skipped = max(marked - rows // 3, 0)
+            self._skipped = marked - rows // 3
+        self._skipped = max(min(self._skipped, most), 0)
+        if frames > self._skipped:
+            page = self.stepper.page(Reach(rows, self._skipped))
         return page
-
-    def _last_row(self, rows: int) -> int:
-        """Return the last row that can be the first one shown, where that is known here."""
-        if self.view == "continuation":
-            return self.stepper.depth - rows + 1
-        return len(HELP) - rows + 1 if self.view == "help" else self._skipped
 
     def _status(self) -> str:
         if self._walk is not None:

@@ -102,7 +102,7 @@ def render(page: Page, size: Size, look: Look) -> list[Line]:
     ]
     foot = [[Piece(_cut(_spent(page, width), width), "dim")], [Piece(_cut(look.status, width))]]
     left = height - len(head) - len(foot)
-    body = _VIEW[look.view](page, Size(width, left), look)
+    body = _BODIES.get(look.view, _scrolled)(page, Size(width, left), look)
     return [*head, *body[:left], *([[]] * (left - len(body))), *foot]
 
 
@@ -280,14 +280,12 @@ def _deeper(page: Page) -> list[str]:
     return [f"… {left:,}{'+' if frames.is_deeper else ''} more"] if left > 0 else []
 
 
-def _environment(page: Page, size: Size, look: Look) -> list[Line]:
-    rows = _spread(_named(page.environment, " = "), size.width)
-    return _scrolled("environment", rows or [[Piece(" (empty)")]], size, look)
+def _environment(page: Page, width: int) -> list[Line]:
+    return _spread(_named(page.environment, " = "), width) or [[Piece(" (empty)")]]
 
 
-def _store(page: Page, size: Size, look: Look) -> list[Line]:
-    rows = _spread(_named(page.store, ": "), size.width)
-    return _scrolled("store", rows or [[Piece(" (empty)")]], size, look)
+def _store(page: Page, width: int) -> list[Line]:
+    return _spread(_named(page.store, ": "), width) or [[Piece(" (empty)")]]
 
 
 def _continuation(page: Page, size: Size, _look: Look) -> list[Line]:
@@ -301,25 +299,17 @@ def _continuation(page: Page, size: Size, _look: Look) -> list[Line]:
     return lines if frames.texts else [*lines, [Piece(" (empty: the value is the answer)")]]
 
 
-def _tree(page: Page, size: Size, look: Look) -> list[Line]:
+def _tree(page: Page, width: int) -> list[Line]:
     rows: list[Line] = []
     for lead, text, is_marked in page.tree:
-        start, stop = ("‹", "›") if is_marked and look.with_marks else ("", "")
-        shown = fit(f"{start}{visible(text)}{stop}", size.width - columns(lead) - 1)
+        start, stop = ("‹", "›") if is_marked else ("", "")
+        shown = fit(f"{start}{visible(text)}{stop}", width - columns(lead) - 1)
         rows.append([Piece(f" {lead}", "dim"), Piece(shown, "redex" if is_marked else "")])
-    return _scrolled("term", [_clipped(row, size.width) for row in rows], size, look)
+    return [wrapped(row, width)[0] for row in rows]
 
 
-def _clipped(line: Line, width: int) -> Line:
-    return wrapped(line, width)[0]
-
-
-def _help(_page: Page, size: Size, look: Look) -> list[Line]:
-    rows: list[Line] = [
-        _clipped([Piece(f" {keys:<15}", "key"), Piece(fit(text, size.width - 16))], size.width)
-        for keys, text in HELP
-    ]
-    return _scrolled("keys", rows, size, look)
+def _help(_page: Page, width: int) -> list[Line]:
+    return [[Piece(f" {keys:<15}", "key"), Piece(fit(text, width - 16))] for keys, text in HELP]
 
 
 def _spread(texts: Sequence[str], width: int) -> list[Line]:
@@ -331,7 +321,8 @@ def _spread(texts: Sequence[str], width: int) -> list[Line]:
     return rows
 
 
-def _scrolled(title: str, rows: list[Line], size: Size, look: Look) -> list[Line]:
+def _scrolled(page: Page, size: Size, look: Look) -> list[Line]:
+    title, rows = look.view, _ROWS[look.view](page, size.width)
     room = size.height - 1
     first = max(min(look.skipped, len(rows) - room), 0)
     if len(rows) > room:
@@ -339,11 +330,16 @@ def _scrolled(title: str, rows: list[Line], size: Size, look: Look) -> list[Line
     return [[Piece(_cut(title, size.width), "title")], *rows[first : first + room]]
 
 
-_VIEW = {
-    "all": _all,
-    "environment": _environment,
-    "continuation": _continuation,
-    "tree": _tree,
-    "store": _store,
-    "help": _help,
-}
+_ROWS = {"environment": _environment, "store": _store, "tree": _tree, "help": _help}
+
+
+def most_skipped(page: Page, size: Size, view: str) -> int:
+    """Return how many rows of a view may be above the screen: those below fill it."""
+    if view == VIEWS[0]:
+        return 0
+    is_frames = view == "continuation"
+    rows = page.frames.depth if is_frames else len(_ROWS[view](page, size.width))
+    return max(rows - body_rows(size.height) + 1, 0)
+
+
+_BODIES = {"all": _all, "continuation": _continuation}

@@ -113,9 +113,9 @@ def test_views_are_toggled_and_moved_in(viewer: Viewer):
     for key, title in (
         ("k", "continuation, "),
         ("v", "environment"),
-        ("t", "term, "),
+        ("t", "tree, "),
         ("s", "store"),
-        ("h", "keys"),
+        ("h", "help"),
     ):
         press(viewer, key)
         row = screen(viewer, height=20).split("\n")[9]
@@ -129,6 +129,10 @@ def test_views_are_toggled_and_moved_in(viewer: Viewer):
     assert all(keys in seen for keys, _ in HELP)
     press(viewer, "t", "up", "pageup", "pagedown", "down")
     assert "‹" in screen(viewer)
+    press(viewer, "k", *["down"] * 50)
+    screen(viewer)
+    press(viewer, "up")
+    assert "   1 " in screen(viewer)  # all frames fit, so there is nothing to move
     press(viewer, "escape")
     assert viewer.view == "all"
 
