@@ -156,7 +156,7 @@ class Stepper:
 
         It may be a rule, a kind, a site, or part of the text of the redex or of its result.
         """
-        wanted = self._wanted(text)
+        wanted = Finder(self.sight, text, self._known).shown_by
         if not back:
             return (yield from self._forward(wanted))
         end = self.number - 1
@@ -193,10 +193,6 @@ class Stepper:
         while history.length < number and not history.is_whole:
             history.grow(history.length + _SLICE)
             yield history.length
-
-    def _wanted(self, text: str) -> Callable[[Move], bool]:
-        finder, readback = Finder(self.sight, text, self._known), self.sight.readback
-        return lambda move: finder.shows(transition_of(readback, move))
 
     # --- what is shown ---------------------------------------------------------------------------
 

@@ -88,7 +88,7 @@ def transition_of(readback: Readback, move: Move) -> Transition:
     joining = _join_ended(move)
     moved = mover if joining is None else joining
     after = move.after.threads[moved.path]
-    around = _common(_kont(moved), _kont(after))
+    around = common(_kont(moved), _kont(after))
     ended = {} if joining is None else _ended(readback, move, joining)
     redex = _plugged(readback, moved, ended, around)
     result = _plugged(readback, after, _started(readback, move, after), around)
@@ -127,7 +127,7 @@ def _plugged(
     return readback.plug(readback.focus(thread, children), _kont(thread), base)
 
 
-def _common(before: Kont, after: Kont) -> Kont:
+def common(before: Kont, after: Kont) -> Kont:
     """Return the frames that both continuations end in."""
     tops: set[int] = set()
     while after and len(tops) < _CHANGED:
@@ -141,7 +141,7 @@ def _common(before: Kont, after: Kont) -> Kont:
 def removes(move: Move, frame: Kont) -> bool:
     """Whether a transition takes `frame`, which its thread has waiting, off the continuation."""
     before = _kont(move.before.threads[move.path])
-    base = _common(before, _kont(move.after.threads[move.path]))
+    base = common(before, _kont(move.after.threads[move.path]))
     while before is not base:
         if before is frame:
             return True
@@ -235,7 +235,7 @@ def _administrative(before: Thread, after: Thread) -> str:
             return _failed(error)
     if isinstance(before.state, Return) and kont[0] in _RETURNED:
         return _RETURNED[kont[0]]
-    base = _common(kont, then)
+    base = common(kont, then)
     if _drops(kont, base):
         assert isinstance(after.state, Return)
         return _failed(after.state.value)

@@ -1,7 +1,9 @@
 """Whatever keys are pressed, what is shown is the state of the live machine at that step."""
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lambdagent.api import history as histories
@@ -48,6 +50,10 @@ NEEDLES = st.sampled_from(
         "nothing here",
     ]
 )
+
+
+# Printing each transition of a run takes its time.
+few = settings(max_examples=max(5, settings.default.max_examples // 5))
 
 
 @pytest.fixture(autouse=True)
@@ -164,6 +170,7 @@ def test_screens_have_the_size_that_is_asked_for(agent, value, seed, keys, size)
         assert all(columns("".join(piece.text for piece in line)) <= size.width for line in lines)
 
 
+@few
 @given(agents(), inputs, seeds, NEEDLES, st.integers(0, MOST))
 def test_a_search_finds_the_next_and_the_last_place(agent, value, seed, needle, place):
     _, states, viewer = opened(compiled(agent), value, answers(seed))
@@ -187,3 +194,21 @@ def test_a_search_finds_the_next_and_the_last_place(agent, value, seed, needle, 
     press(viewer, str(number))
     press(viewer, "P")
     assert stepper.number == next((n for n in reversed(shown) if n < number), number)
+
+
+@few
+@given(agents(), inputs, seeds, st.data())
+def test_what_is_shown_is_not_passed_by(agent, value, seed, data):
+    _, states, viewer = opened(compiled(agent), value, answers(seed))
+    stepper = viewer.stepper
+    press(viewer, "end")
+    sight = stepper.sight
+    moves = [stepper.history.move(number) for number in range(1, len(states))]
+    made = [transition_of(sight.readback, move) for move in moves]
+    texts = " ".join(sight.term(term) for each in made for term in (each.redex, each.result))
+    pieces = re.findall(r"[^\W\d_]{2,}", texts) + re.findall(r"\S+ \S+", texts)
+    words = sorted({piece[:n].strip() for piece in pieces for n in (2, 5, 60)})
+    for needle in data.draw(st.lists(st.sampled_from(words), min_size=1, max_size=2)):
+        finder = Finder(sight, needle, library())
+        shown = [finder.shows(each) for each in made]
+        assert [finder.shown_by(move) for move in moves] == shown
