@@ -28,6 +28,8 @@ Walk: TypeAlias = Generator[int, None, int | None]
 # Transitions that a walk takes before it says where it is.
 _SLICE = 10_000
 _LOOKED_AT = 10
+# Transitions that a search looks through forwards, on its way back.
+_SPAN = 500
 # Frames that are counted; the rest is told as "more".
 _COUNTED = 100_000
 _START = Rule("start", "", "⟨t v, (), ()⟩", "The agent is about to get its input.")
@@ -161,7 +163,7 @@ class Stepper:
             return (yield from self._forward(wanted))
         end = self.number - 1
         while end > self.history.first:
-            start = max(end - _LOOKED_AT * 10, self.history.first)
+            start = max(end - _SPAN, self.history.first)
             machine, found = self.history.state(start), None
             for number in range(start + 1, end + 1):
                 move = self.history.move(number, machine)
