@@ -59,8 +59,10 @@ _SLICE_S, _PICTURE_S = 0.02, 0.1
 
 def has_screen() -> bool:
     """Whether there is a person at a terminal that can show more than lines."""
-    is_dumb = os.environ.get("TERM", "dumb") == "dumb"
-    return sys.stdin.isatty() and sys.stdout.isatty() and not is_dumb
+    if os.environ.get("TERM", "dumb") == "dumb":
+        return False
+    streams = sys.stdin, sys.stdout  # None where the process was started without them
+    return all(stream is not None and stream.isatty() for stream in streams)
 
 
 def watch(viewer: Viewer, source: Input | None = None, target: Output | None = None) -> None:

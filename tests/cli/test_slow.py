@@ -105,6 +105,9 @@ def test_a_dumb_terminal_gets_lines(monkeypatch: pytest.MonkeyPatch, term: str |
     monkeypatch.setattr(sys, "stdout", Terminal())
     monkeypatch.setenv("TERM", "xterm")
     assert has_screen()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", None)
+        assert not has_screen()
     if term is None:
         monkeypatch.delenv("TERM")
     else:
