@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from bench import chain, compiling, durable, machine, react, startup
+from bench import chain, compiling, durable, machine, react, startup, stepping
 from bench.timing import Row, table
 
 BENCHES: dict[str, tuple[str, Callable[[], list[Row]]]] = {
@@ -16,6 +16,7 @@ BENCHES: dict[str, tuple[str, Callable[[], list[Row]]]] = {
     "durable": ("one durable step", durable.rows),
     "concurrent": ("many runs at a time", chain.concurrent_rows),
     "startup": ("start-up", startup.rows),
+    "stepping": ("`trace --slow` on a million transitions", stepping.rows),
 }
 
 

@@ -15,8 +15,8 @@ PACKAGE = ROOT / "lambdagent"
 MODULES = sorted(PACKAGE.rglob("*.py"))
 SOURCES = [path for top in ("lambdagent", "tests", "bench") for path in (ROOT / top).rglob("*.py")]
 
-# SDKs, and the parser of the λ syntax, which agent files do without.
-SLOW_TO_IMPORT = {"anthropic", "httpx", "httpx2", "lark", "openai", "redis"}
+# SDKs, the library for terminals, and the parser of the λ syntax, which agent files do without.
+SLOW_TO_IMPORT = {"anthropic", "httpx", "httpx2", "lark", "openai", "prompt_toolkit", "redis"}
 BANNED_NAMES = {"deepcopy", "pickle", "singledispatch", "singledispatchmethod"}
 
 

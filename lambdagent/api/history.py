@@ -7,8 +7,10 @@ run, whatever its schedule was (semantics.md §3.3).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 
+from lambdagent.effects.collector import relaxed
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure
 from lambdagent.machine.link import Linked
@@ -28,8 +30,11 @@ class History:
 
     Attributes:
         events: Macro events, by transition.
-        last: The state in which nothing can move, or at which `limit` was reached.
-        is_cut: Whether it was.
+        answered: The transitions that took an answer of the world, and the keys of the requests.
+        last: The state in which nothing can move, or at which `limit` was reached; of a history
+            that is not whole, as far as it is known.
+        is_whole: Nothing comes after `last`, or nothing that is gone through.
+        is_cut: `limit` was reached.
     """
 
     def __init__(
@@ -39,6 +44,7 @@ class History:
         answers: Mapping[Path, Data | Failure],
         *,
         limit: int = LIMIT,
+        whole: bool = True,
     ) -> None:
         """Go through the run once.
 
@@ -47,21 +53,34 @@ class History:
             first: Its first state.
             answers: What requests were answered, by key.
             limit: Most transitions.
+            whole: Go to the end at once; else `grow` does.
         """
         self.linked = linked
         self._answers = answers
+        self._limit = limit
         self._stride = _FIRST_STRIDE
         self._marks = [first]
         self.events: list[Event] = []
-        machine = first
-        while machine.transitions < limit:
-            goal = min(limit, first.transitions + self._stride * len(self._marks))
-            machine = self._onwards(machine, goal, self.events)
-            if machine.transitions < goal:
-                break
-            self._mark(machine)
-        self.last = machine
-        self.is_cut = self._next(machine) is not None
+        self.answered: list[tuple[int, Path]] = []
+        self.last = first
+        self.is_whole = self.is_cut = False
+        if whole:
+            self.grow(limit)
+
+    def grow(self, goal: int) -> None:
+        """Go on until `goal` transitions are known, or the end of the run is."""
+        goal = min(goal, self._limit)
+        with relaxed():
+            while self.length < goal:
+                mark = self.first + self._stride * len(self._marks)
+                self.last = self._onwards(self.last, min(goal, mark), grows=True)
+                if self.length == mark:
+                    self._mark(self.last)
+                elif self.length < goal:
+                    break
+        following = self._next(self.last)
+        self.is_cut = following is not None and self.length >= self._limit
+        self.is_whole = following is None or self.is_cut
 
     @property
     def first(self) -> int:
@@ -70,7 +89,7 @@ class History:
 
     @property
     def length(self) -> int:
-        """The number of transitions at the end."""
+        """The number of transitions at the end, as far as it is known."""
         return self.last.transitions
 
     def state(self, number: int) -> Machine:
@@ -101,6 +120,18 @@ class History:
         if key is None:
             return Move(number, path, before, step(self.linked, before, path))
         return Move(number, path, before, resume(self.linked, before, key, self._answers[key]))
+
+    def reached(self, has: Callable[[Machine], bool]) -> int | None:
+        """Return the number of the first known state that `has` what all after it have too."""
+        index = bisect_left(self._marks, True, key=has)  # noqa: FBT003 - what is looked for
+        if index == 0:
+            return self.first
+        machine = self._marks[index - 1]
+        for number in range(machine.transitions + 1, self.length + 1):
+            machine = self.move(number, machine).after
+            if has(machine):
+                return number
+        return None
 
     def after(self, number: int, wanted: Callable[[Move], bool]) -> int | None:
         """Return the first transition after the state `number` that is `wanted`, None if none."""
@@ -151,8 +182,9 @@ class History:
                 return key[:-1], key
         return None
 
-    def _onwards(self, machine: Machine, goal: int, events: list[Event] | None = None) -> Machine:
+    def _onwards(self, machine: Machine, goal: int, *, grows: bool = False) -> Machine:
         """Return the state after `goal` transitions, or the last one where there are fewer."""
+        events = self.events if grows else None
         while machine.transitions < goal:
             budget = goal - machine.transitions
             machine = run(self.linked, machine, budget=budget, events=events)
@@ -164,4 +196,6 @@ class History:
             _, key = following
             assert key is not None
             machine = resume(self.linked, machine, key, self._answers[key])
+            if grows:
+                self.answered.append((machine.transitions, key))
         return machine

@@ -103,8 +103,12 @@ class Recording:
     @cached_property
     def history(self) -> History:
         """Every state of the run."""
+        return self.opened(whole=True)
+
+    def opened(self, *, whole: bool) -> History:
+        """Return every state of the run; unless it is to be `whole`, none but the first yet."""
         answers = {key: recorded.answer for key, recorded in self.told.answers.items()}
-        return History(self.linked, self.first, answers, limit=self.limit)
+        return History(self.linked, self.first, answers, limit=self.limit, whole=whole)
 
 
 def _input_of(first: Machine) -> Data:

@@ -69,7 +69,11 @@ def view_of(arguments: Namespace) -> View | None:
 
 def _refused(name: str, arguments: Namespace) -> dict[str, bool]:
     """Return the options that a view does not take, and whether they are given."""
-    refused = {"--step": arguments.step is not None, "--level": arguments.level != "agent"}
+    refused = {
+        "--slow": arguments.slow,
+        "--step": arguments.step is not None,
+        "--level": arguments.level != "agent",
+    }
     if name in {"diff", "check"}:
         refused["--filter"] = arguments.filter is not None
     if name == "html":

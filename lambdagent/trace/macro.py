@@ -92,6 +92,16 @@ def macro_trace(
     return tuple(records)
 
 
+def numbered(events: Iterable[Event]) -> dict[tuple[Path, str], int]:
+    """Return the number that each step of a whole run has in its trace, by its key and name."""
+    ended = [event for event in events if event.kind not in {"guard", "note"}]
+    ended.sort(key=lambda event: event.key)
+    return {
+        ((*event.key[:-1], event.started), event.name): number
+        for number, event in enumerate(ended)
+    }
+
+
 def watcher(
     show: Callable[[TraceRecord], None],
 ) -> Callable[[Event, Mapping[Path, Exchange]], None]:

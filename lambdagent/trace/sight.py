@@ -32,6 +32,7 @@ from lambdagent.machine.state import (
 )
 from lambdagent.machine.text import cut, text_of_value
 from lambdagent.trace.transition import Transition
+from lambdagent.trace.tree import Branch, tree
 
 # Frames around the redex that a term shows.
 _AROUND = 3
@@ -71,7 +72,24 @@ class Sight:
         """Return the term after a transition, around what the redex became."""
         return self._around(made.result, made.around)
 
+    def standing(self, thread: Thread) -> Parts:
+        """Return the term that a thread is at: what stands before its focus, it, and the rest."""
+        return self._around(self.readback.focus(thread, {}), kont_of(thread))
+
+    def tree(self, focus: Term, around: Kont) -> list[Branch]:
+        """Return `focus`, which is marked, and what is around it as a tree."""
+        term, marked, rest = self._plugged(focus, around)
+        texts, _ = self._texts(term, marked)
+        branches = tree(term, marked, texts)
+        return [Branch("", MARK), *branches] if rest else branches
+
     def _around(self, focus: Term, kont: Kont) -> Parts:
+        term, marked, rest = self._plugged(focus, kont)
+        before, middle, after = self._marked(term, marked)
+        return (f"{MARK} {before}", middle, f"{after} {MARK}") if rest else (before, middle, after)
+
+    def _plugged(self, focus: Term, kont: Kont) -> tuple[Term, Term, Kont]:
+        """Return `focus` in the frames next to it, itself in there, and the frames left out."""
         marked = focus = copy.copy(focus)  # a node that stands nowhere else
         shown = 0
         while kont and shown < _AROUND:
@@ -79,17 +97,18 @@ class Sight:
                 focus = self.readback.plug(focus, kont, kont[1])
                 shown += 1
             kont = kont[1]
-        before, middle, after = self._marked(focus, marked)
-        return (f"{MARK} {before}", middle, f"{after} {MARK}") if kont else (before, middle, after)
+        return focus, marked, kont
 
     def _marked(self, term: Term, marked: Term | None) -> Parts:
-        texts = _MARKS
-        reserved: tuple[str, ...] = ()
-        if self._folding is not None:
-            kept = set() if marked is None else _way(term, marked)
-            texts = {**self._folding.folded(term, kept), **_MARKS}
-            reserved = self._folding.names
+        texts, reserved = self._texts(term, marked)
         return print_marked(term, View(texts, marked), reserved)
+
+    def _texts(self, term: Term, marked: Term | None) -> tuple[Mapping[int, str], tuple[str, ...]]:
+        """Return what is written for known terms, by identity, and names that are taken."""
+        if self._folding is None:
+            return _MARKS, ()
+        kept = set() if marked is None else _way(term, marked)
+        return {**self._folding.folded(term, kept), **_MARKS}, self._folding.names
 
     def frames(self, kont: Kont, most: int | None = _MOST) -> list[str]:
         """Return the frames of a continuation, innermost first; they wait for ``□``."""
@@ -128,6 +147,46 @@ class Sight:
         """Return where the other threads stand."""
         others = [each for each in sorted(machine.threads) if each != path][:_MOST]
         return [Binding(path_text(each), stands(machine.threads[each])) for each in others]
+
+
+def kont_of(thread: Thread) -> Kont:
+    """Return the continuation of a thread; that of one that has ended is empty."""
+    kont: Kont = getattr(thread.state, "kont", ())
+    return kont
+
+
+def depth(kont: Kont, most: int) -> int:
+    """Return the number of frames that wait, counted up to `most`."""
+    found = 0
+    while kont and found < most:
+        found += kont[0] != LABEL
+        kont = kont[1]
+    return found
+
+
+def outwards(kont: Kont, frames: int) -> Kont:
+    """Return a continuation without its innermost `frames`."""
+    while kont and (frames or kont[0] == LABEL):
+        frames -= kont[0] != LABEL
+        kont = kont[1]
+    return kont
+
+
+def within(thread: Thread, most: int) -> tuple[str, str, Path] | None:
+    """Return kind and name of the step of the agent that a thread is in, and when it began.
+
+    Args:
+        thread: Any thread.
+        most: How many frames are looked through.
+    """
+    kont = kont_of(thread)
+    for _ in range(most):
+        if not kont:
+            break
+        if kont[0] == LABEL:
+            return kont[2], kont[3], (*thread.path, kont[4])
+        kont = kont[1]
+    return None
 
 
 def _names(node: Term) -> dict[int, str]:

@@ -88,23 +88,25 @@ def transition_of(readback: Readback, move: Move) -> Transition:
     joining = _join_ended(move)
     moved = mover if joining is None else joining
     after = move.after.threads[moved.path]
-    around = _common(_kont(moved), _kont(after))
+    around = common(_kont(moved), _kont(after))
     ended = {} if joining is None else _ended(readback, move, joining)
     redex = _plugged(readback, moved, ended, around)
     result = _plugged(readback, after, _started(readback, move, after), around)
     name = "join" if joining and not kind else _name(kind, redex, mover, after)
     control = getattr(moved.state, "control", None)
     node = None if control is None else control[1]
-    site = _site(redex) if name in _OF_SITES else ""
+    site = _site(mover, redex) if name in _OF_SITES else ""
     counters = move.after.counters
     return Transition(
         move.number, RULES[name], moved.path, node, redex, result, around, counters, site
     )
 
 
-def _site(redex: Term) -> str:
+def _site(mover: Thread, redex: Term) -> str:
+    if isinstance(mover.state, Suspend):
+        return mover.state.site
     head = _head(redex)
-    return str(head.params[0]) if head.name == "site" else ""
+    return str(head.params[0]) if type(head) is Prim and head.name == "site" else ""
 
 
 def _kont(thread: Thread) -> Kont:
@@ -125,7 +127,7 @@ def _plugged(
     return readback.plug(readback.focus(thread, children), _kont(thread), base)
 
 
-def _common(before: Kont, after: Kont) -> Kont:
+def common(before: Kont, after: Kont) -> Kont:
     """Return the frames that both continuations end in."""
     tops: set[int] = set()
     while after and len(tops) < _CHANGED:
@@ -134,6 +136,17 @@ def _common(before: Kont, after: Kont) -> Kont:
     while before and id(before) not in tops:  # far only where an error has dropped frames
         before = before[1]
     return before
+
+
+def removes(move: Move, frame: Kont) -> bool:
+    """Whether a transition takes `frame`, which its thread has waiting, off the continuation."""
+    before = _kont(move.before.threads[move.path])
+    base = common(before, _kont(move.after.threads[move.path]))
+    while before is not base:
+        if before is frame:
+            return True
+        before = before[1]
+    return False
 
 
 def _join_ended(move: Move) -> Thread | None:
@@ -184,21 +197,22 @@ def _name(kind: str, redex: Term, before: Thread, after: Thread) -> str:
             return "fork"
         case "δ":
             head = _head(redex)
-            return "host" if head.name == "site" else head.name
+            # Where an error drops frames the redex reaches out to its handler; a site failed.
+            return "host" if type(head) is not Prim or head.name == "site" else head.name
         case "ε":
             return "answer" if isinstance(before.state, Suspend) else "store"
         case "μ":
-            return "exhausted" if _head(redex).params == (0,) else "unroll"
+            head = _head(redex)
+            return "exhausted" if type(head) is Prim and head.params == (0,) else "unroll"
         case "γ":
             return _checked(before)
     return _administrative(before, after)
 
 
-def _head(term: Term) -> Prim:
-    """Return the constant that `term` applies."""
+def _head(term: Term) -> Term:
+    """Return what `term` applies."""
     while type(term) is App:
         term = term.fun
-    assert type(term) is Prim
     return term
 
 
@@ -221,7 +235,7 @@ def _administrative(before: Thread, after: Thread) -> str:
             return _failed(error)
     if isinstance(before.state, Return) and kont[0] in _RETURNED:
         return _RETURNED[kont[0]]
-    base = _common(kont, then)
+    base = common(kont, then)
     if _drops(kont, base):
         assert isinstance(after.state, Return)
         return _failed(after.state.value)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 from lambdagent.api.recording import Recording, load
 from lambdagent.api.reducing import library
+from lambdagent.api.stepping import Stepper
+from lambdagent.api.viewer import Viewer
 from lambdagent.cli import viewing
 from lambdagent.cli.arguments import whole
 from lambdagent.cli.output import Output, columns, json_text
@@ -37,6 +40,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add(
         "--filter", metavar="TERM", help="steps of a name, a kind, a rule or a site; may be a glob"
     )
+    add("--slow", action="store_true", help="step through the run by keys; h there shows them")
     add("--format", choices=_FORMATS, default=_FORMATS[0], help="form of the steps")
     viewing.add_arguments(parser)
 
@@ -44,6 +48,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(arguments: Namespace, out: Output) -> int:
     """Print the steps of a recorded run, or another view of it; nothing is called."""
     view = viewing.view_of(arguments)
+    if arguments.slow:
+        return _slow(arguments, out)
     recording = load(Path(arguments.run))
     if view is not None:
         return view(recording, arguments, out)
@@ -51,6 +57,32 @@ def run(arguments: Namespace, out: Output) -> int:
         _agent(recording, arguments, out)
     else:
         _machine(recording, arguments, out)
+    return 0
+
+
+def _slow(arguments: Namespace, out: Output) -> int:
+    """Show the run step by step in the terminal; elsewhere print all steps.
+
+    Raises:
+        UsageError: Another option wants something else to be shown.
+    """
+    for option in ("filter", "format"):
+        if getattr(arguments, option) not in {None, "text"}:
+            raise UsageError(finding("U001", option="--slow", other=f"--{option}"))
+    recording = load(Path(arguments.run))
+    slow = import_module("lambdagent.cli.slow")
+    if slow.has_screen():
+        stepper = Stepper(recording, library())
+        if arguments.step is not None:
+            stepper.ensure(arguments.step)
+            known = stepper.history
+            stepper.move_to(_checked(arguments.step, known.first, known.length))
+        slow.watch(Viewer(stepper))
+        return 0
+    arguments.level = "machine"
+    sight, width = Sight(recording.linked, library()), columns()
+    for made in _transitions(recording, arguments):
+        out.answer("\n".join(listing.transition_lines(sight, made, width)))
     return 0
 
 
