@@ -22,6 +22,7 @@ from lambdagent.api.finite import finite
 from lambdagent.api.history import LIMIT, History
 from lambdagent.api.run_files import find_run, stored_program
 from lambdagent.api.running import trace_of
+from lambdagent.effects.collector import relaxed
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.frames import read_file
 from lambdagent.effects.journal import Intent, Recorded, Told, read_journal, records_of, told_by
@@ -189,6 +190,7 @@ def _told(execution: Execution) -> Told:
     return Told(intents, answers, None, 0)
 
 
+@relaxed()
 def load(path: Path, *, limit: int = LIMIT) -> Recording:
     """Return the run in the file at `path`, or the kept one in the directory.
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import termios
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from prompt_toolkit.application import Application
 from prompt_toolkit.formatted_text import StyleAndTextTuples
@@ -77,10 +79,15 @@ def watch(viewer: Viewer, source: Input | None = None, target: Output | None = N
         KeyboardInterrupt: It was Ctrl-C that ended it.
         ReaderGoneError: The terminal is gone.
     """
+    before = termios.tcgetattr(sys.stdin) if source is None else None
     try:
         _Screen(viewer, source, target).run()
     except (EOFError, OSError):
         raise ReaderGoneError from None
+    finally:
+        if before is not None:  # a signal may end the library before it has put things right
+            with suppress(termios.error):
+                termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
 
 
 class _Screen:

@@ -88,8 +88,8 @@ def test_where_there_is_no_terminal_the_steps_are_printed(recorded: Command):
     assert recorded("trace", "run.json", "--slow", "--step", "999").code == 2
 
 
-@pytest.mark.parametrize("more", [("--filter", "beta"), ("--format", "json")])
-def test_what_is_no_view_of_steps_is_refused(recorded: Command, more: tuple[str, str]):
+@pytest.mark.parametrize("more", [("--filter", "text"), ("--format", "json"), ("--level", "beta")])
+def test_what_is_another_view_is_refused(recorded: Command, more: tuple[str, str]):
     done = recorded("trace", "run.json", "--slow", *more)
     assert (done.code, done.out) == (2, "")
     assert f"error[U001]: `--slow` and `{more[0]}` exclude each other" in done.err

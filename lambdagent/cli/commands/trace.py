@@ -66,8 +66,13 @@ def _slow(arguments: Namespace, out: Output) -> int:
     Raises:
         UsageError: Another option wants something else to be shown.
     """
-    for option in ("filter", "format"):
-        if getattr(arguments, option) not in {None, "text"}:
+    refused = {
+        "filter": arguments.filter is not None,
+        "format": arguments.format != _FORMATS[0],
+        "level": arguments.level == _LEVELS[1],
+    }
+    for option, is_given in refused.items():
+        if is_given:
             raise UsageError(finding("U001", option="--slow", other=f"--{option}"))
     recording = load(Path(arguments.run))
     slow = import_module("lambdagent.cli.slow")
