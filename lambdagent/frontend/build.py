@@ -21,7 +21,6 @@ import attrs
 from lambdagent.errors import Diagnostic, compile_error, finding
 from lambdagent.frontend import schema
 from lambdagent.frontend.check import Config
-from lambdagent.frontend.kinds import Later
 from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import in_file_order, nearest
@@ -29,12 +28,6 @@ from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
 
-# Fields with a value that this version cannot serve yet.
-_NOT_YET: Final[Mapping[str, tuple[tuple[str, Callable[[Any], bool]], ...]]] = {
-    "mcp": (("onlineTool", bool),),
-    "memory": (("scope", lambda scope: scope != "session"),),
-}
-_POLICY_NOW: Final = {"maxConcurrent": 1, "retryOnFail": 0}
 # Which calls wait for a person, by mode: from the tool, and whether `confirm` names it.
 _ASKS: Final[Mapping[str, Callable[[surface.Tool, bool], bool]]] = {
     "auto": lambda _, named: named,
@@ -187,9 +180,8 @@ class _Builder:
         prompt = _joined(at.prompt, body["mergePrompt"])
         return surface.Compose(par, self.call("merge", prompt, at.data, at.path))
 
-    def groupchat(self, at: _Spot) -> surface.Term:
-        """Refuse it: not supported yet."""
-        self.report("S108", (*at.path, "type"))
+    def groupchat(self, _at: _Spot) -> surface.Term:
+        """Stand in for it: `check_supported` has refused its block."""
         return surface.Compose()
 
     # --- model calls ---
@@ -253,9 +245,6 @@ class _Builder:
         if not settings["enabled"]:
             return term
         self.memories += 1
-        strategy = settings["strategy"]
-        if strategy != "local" and chosen.memory_binding is None:
-            self.report("S108", (*path, "memory", "strategy"))
         return surface.Memory(
             term,
             name,
@@ -270,18 +259,21 @@ class _Builder:
 
     def check_supported(self, data: Any, path: Path) -> None:
         """Report the fields of one agent that this version would have to ignore."""
-        if _RESTRICTED.isdisjoint(data):
+        if _NOT_YET.keys().isdisjoint(data):
             return
         for key in data:
-            if key in _LATER:
-                self.report("S108", (*path, key))
-            for name, refused in _NOT_YET.get(key, ()):
-                if name in data[key] and refused(data[key][name]):
-                    self.report("S108", (*path, key, name))
-        policy = data["mcp"].get("policy", _EMPTY) if "mcp" in data else _EMPTY
-        for name, value in _POLICY_NOW.items():
-            if policy.get(name, value) != value:
-                self.report("S108", (*path, "mcp", "policy", name))
+            for inner, served in _NOT_YET.get(key, ()):
+                asked = data[key]
+                if inner and asked.get("enabled") is False:
+                    continue
+                for name in inner:
+                    asked = None if asked is None else asked.get(name)
+                if asked is not None and asked != served and not self.serves((key, *inner)):
+                    self.report("S108", (*path, key, *inner))
+
+    def serves(self, keys: tuple[str, ...]) -> bool:
+        """Whether the caller brings what the file alone could not have."""
+        return keys == ("memory", "strategy") and self.overrides.memory_binding is not None
 
     def unused(self) -> Iterator[Diagnostic]:
         """Yield findings about what the caller injected and nothing uses."""
@@ -326,13 +318,16 @@ def _joined(before: str, prompt: str) -> str:
     return f"{before}\n\n{prompt}" if before and prompt else before or prompt
 
 
-_LATER: Final = frozenset(
-    {
-        "app",
-        *(field.name for field in schema.AGENT.fields.values() if isinstance(field.kind, Later)),
-    }
-)
-_RESTRICTED: Final = _LATER | _NOT_YET.keys()
+def _not_yet() -> dict[str, list[tuple[list[str], Any]]]:
+    """Return what is not compiled yet, by the field of the agent that it is in."""
+    rows: dict[str, list[tuple[list[str], Any]]] = {}
+    for path, served in schema.NOT_YET.items():
+        key, *inner = path.split(".")
+        rows.setdefault(key, []).append((inner, served))
+    return rows
+
+
+_NOT_YET: Final = _not_yet()
 _FORMS: Final[Mapping[str, Callable[[_Builder, _Spot], surface.Term]]] = {
     "simple": _Builder.simple,
     "react": _Builder.react,

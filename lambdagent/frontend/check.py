@@ -18,8 +18,9 @@ from lambdagent.errors import compile_error, finding
 from lambdagent.frontend import schema
 from lambdagent.frontend.kinds import (
     Agent,
+    Anything,
     Block,
-    Later,
+    Field,
     ListOf,
     ListOrMap,
     MapOf,
@@ -41,7 +42,7 @@ from lambdagent.frontend.nodes import (
     span_of,
 )
 from lambdagent.frontend.report import BAD, Path, Reporter, in_file_order
-from lambdagent.frontend.values import READERS
+from lambdagent.frontend.values import READERS, any_scalar
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.surface import provider_of
 from lambdagent.source import Source, Span
@@ -184,8 +185,18 @@ class _Checker(Reporter):
             return self.map_of(kind.maps, node, path)
         return self.list_of(kind.items, node, path)
 
-    def later(self, _kind: Later, _node: Node, _path: Path) -> Any:
-        return True
+    def anything(self, kind: Anything, node: Node, path: Path) -> Any:
+        """Return the data that `node` holds, whatever it is."""
+        if isinstance(node, MapNode):
+            read = {
+                key: self.anything(kind, value, (path, key))
+                for key, (_, value) in node.entries.items()
+            }
+            return BAD if BAD in read.values() else Record(read)
+        if isinstance(node, ListNode):
+            items = [self.anything(kind, item, (path, i)) for i, item in enumerate(node.items)]
+            return BAD if BAD in items else tuple(items)
+        return any_scalar(self, node, path)
 
     # --- blocks ---
 
@@ -195,6 +206,8 @@ class _Checker(Reporter):
             return BAD
         found = self.fields(kind, entries, path)
         self.missing(kind, found, node, path)
+        for field in kind.conditional:
+            self.check_condition(kind, field, found, node, path)
         if self.model is not None and "model" in kind.fields:
             found.setdefault("model", self.model)
         return Record({**kind.defaults, **found})
@@ -217,6 +230,21 @@ class _Checker(Reporter):
         for name in block.required:
             if name not in found:
                 self.absent(block, name, node, path)
+
+    def check_condition(
+        self, block: Block, field: Field, found: dict[str, Any], node: Node, path: Path
+    ) -> None:
+        """Report `field` if it has no effect beside what was found, or is needed and lacks."""
+        assert field.only_with is not None
+        key, value = field.only_with
+        chosen = found.get(key, block.defaults.get(key, BAD))
+        if chosen is BAD:
+            return
+        if field.name in found and chosen != value:
+            needed = f"{key}: {value}"
+            self.report("S111", _key(node, field.name), (path, field.name), needed=needed)
+        elif field.required and field.name not in found and chosen == value:
+            self.absent(block, field.name, node, path)
 
     def absent(self, block: Block, name: str, node: Node, path: Path) -> None:
         """Report that `block`, at `node`, lacks the field `name`."""
@@ -292,7 +320,7 @@ class _Checker(Reporter):
         type_ = found.get("type")
         if type_ is None:
             self.absent(schema.AGENT, "type", node, path)
-        if "systemPrompt" not in found and (not path or type_ in ("simple", "react")):
+        if "systemPrompt" not in found and (not path or type_ in schema.PROMPTED):
             self.absent(schema.AGENT, "systemPrompt", node, path)
         if type_ is None or type_ is BAD:
             return
@@ -302,7 +330,6 @@ class _Checker(Reporter):
         if body is not None and type_ not in found:
             self.missing(body, {}, node, (path, type_))
             found[type_] = Record(body.defaults)
-        self.check_merge(found, node, path)
 
     def check_place(self, name: str, type_: str, node: Node, path: Path) -> None:
         """Report the field `name` if it does not belong to this agent."""
@@ -314,27 +341,11 @@ class _Checker(Reporter):
             hint = f"remove it, or write `type: {field.types[0]}`"
             self.report("S109", key, (path, name), type=type_, hint=hint)
 
-    def check_merge(self, found: dict[str, Any], node: Node, path: Path) -> None:
-        """Report a `mergePrompt` without a use, and a use without `mergePrompt`."""
-        body = found.get("parallel")
-        if not isinstance(body, Record) or body.get("merge", BAD) is BAD:
-            return
-        if isinstance(node, MapNode) and "parallel" in node.entries:
-            node = node.entries["parallel"][1]
-        path = (path, "parallel")
-        custom = body["merge"] == "custom"
-        if custom and "mergePrompt" not in body:
-            self.absent(schema.PARALLEL, "mergePrompt", node, path)
-        if not custom and "mergePrompt" in body:
-            self.report(
-                "S111", _key(node, "mergePrompt"), (path, "mergePrompt"), needed="merge: custom"
-            )
-
 
 _STRUCTURES: Mapping[type, Callable[..., Any]] = {
     Agent: _Checker.agent,
+    Anything: _Checker.anything,
     Block: _Checker.block,
-    Later: _Checker.later,
     ListOf: _Checker.list_of,
     ListOrMap: _Checker.list_or_map,
     MapOf: _Checker.map_of,

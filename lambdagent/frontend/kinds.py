@@ -18,17 +18,22 @@ from lambdagent.ir.data import Data
 
 @attrs.frozen(eq=False, repr=False)
 class Text:
-    """A text; in a connection, ``${NAME}`` and ``${NAME:-default}`` stand for variables."""
+    """A text, often one of `known`.
+
+    In a connection, ``${NAME}`` and ``${NAME:-default}`` stand for variables.
+    """
 
     connection: bool = False
+    known: tuple[str, ...] = ()
 
 
 @attrs.frozen(eq=False, repr=False)
 class Integer:
-    """A whole number, at least `least`; `zero` is the code of the finding for 0."""
+    """A whole number from `least` to `most`; `zero` is the code of the finding for 0."""
 
     least: int = 0
     zero: str | None = None
+    most: int | None = None
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -110,13 +115,13 @@ class Step:
 
 
 @attrs.frozen(eq=False, repr=False)
-class Later:
-    """A block that this version knows by name only."""
+class Anything:
+    """Any data: texts, numbers, booleans, null, lists and mappings of them."""
 
 
 Kind: TypeAlias = (
     "Text | Integer | Number | Flag | Choice | Expression | Pattern | ListOf | MapOf | ListOrMap"
-    " | Model | Script | Agent | Step | Later | Block"
+    " | Model | Script | Agent | Step | Anything | Block"
 )
 
 # --- fields --------------------------------------------------------------------------------------
@@ -127,20 +132,29 @@ class Field:
     """One key of a block.
 
     Attributes:
-        doc: What it is, in one sentence.
+        doc: What it is, in one sentence or a few.
+        zh: The same in Chinese.
+        to: What it compiles to; empty for what its block does.
         default: Its value when it is left out; None if it is then absent.
         required: Whether it must be there.
+        only_with: A field beside it and the value of that with which alone this one has an effect;
+            it is required only then.
         types: Agent types that it belongs to; empty for all.
         top_only: Whether it belongs to the file, not to an agent inside it.
+        since: The first version that reads it.
     """
 
     name: str
     kind: Kind
     doc: str
+    zh: str
+    to: str = attrs.field(default="", kw_only=True)
     default: Data = attrs.field(default=None, kw_only=True)
     required: bool = attrs.field(default=False, kw_only=True)
+    only_with: tuple[str, str] | None = attrs.field(default=None, kw_only=True)
     types: tuple[str, ...] = attrs.field(default=(), kw_only=True)
     top_only: bool = attrs.field(default=False, kw_only=True)
+    since: str = attrs.field(default="0.1", kw_only=True)
 
 
 @attrs.frozen(init=False, eq=False, repr=False)
@@ -149,22 +163,31 @@ class Block:
 
     Attributes:
         doc: What it is for, in one sentence.
+        zh: The same in Chinese.
+        to: What it compiles to.
         defaults: The values of the fields that have one.
-        required: The names of the fields that must be there.
+        required: The names of the fields that must be there, whatever stands beside them.
+        conditional: The fields that have an effect only beside some value of another one.
     """
 
     name: str
     doc: str
+    zh: str
+    to: str
     fields: dict[str, Field]
     defaults: dict[str, Data]
     required: tuple[str, ...]
+    conditional: tuple[Field, ...]
 
-    def __init__(self, name: str, doc: str, *fields: Field) -> None:
+    def __init__(self, name: str, doc: str, zh: str, *fields: Field, to: str = "") -> None:
         """Make the block `name` of `fields`."""
         self.__attrs_init__(
             name,
             doc,
+            zh,
+            to,
             {field.name: field for field in fields},
             {field.name: field.default for field in fields if field.default is not None},
-            tuple(field.name for field in fields if field.required),
+            tuple(each.name for each in fields if each.required and not each.only_with),
+            tuple(field for field in fields if field.only_with),
         )

@@ -21,18 +21,6 @@ Path: TypeAlias = "tuple[str | int, ...]"
 # The model, whether it converses, and how many tokens of the conversation it is sent.
 Voice: TypeAlias = "tuple[surface.Model | None, bool, int]"
 
-PROVIDERS: Final = (
-    "anthropic",
-    "claude-code",
-    "custom",
-    "dashscope",
-    "deepseek",
-    "moonshot",
-    "ollama",
-    "openai",
-    "scripted",
-    "zhipu",
-)
 _NAMELESS = ("claude-code", "custom", "scripted")  # providers that need no model name
 
 _HISTORY_TOKENS = 80_000
@@ -173,8 +161,8 @@ class Models:
             self.report("S101", (*path, field), doc=fields[field].doc, key=field)
             return
         injected = provider in self.overrides.providers
-        if provider not in PROVIDERS and not injected:
-            meant = nearest(provider, PROVIDERS)
+        if provider not in schema.PROVIDERS and not injected:
+            meant = nearest(provider, schema.PROVIDERS)
             hint = f"write `{meant}`" if meant else "docs/yaml.md lists them; or pass `providers=`"
             expected = "a known provider"
             field = "provider"

@@ -107,8 +107,9 @@ def read_integer(reporter: Reporter, kind: Integer, node: Node, path: Path) -> A
     number = int(text)
     if number == 0 and kind.zero:
         return reporter.report(kind.zero, node, path)
-    if number not in _INT64 or number < kind.least:
-        most = f" to {_INT64.stop - 1}" if number > 0 else ""
+    high = kind.most is not None and number > kind.most
+    if number not in _INT64 or number < kind.least or high:
+        most = f" to {_INT64.stop - 1}" if number > 0 and kind.most is None else ""
         return reporter.wrong(node, path, _numbers(kind) + most)
     return number
 
@@ -148,10 +149,29 @@ def _literal(
 def _numbers(kind: Integer | Number) -> str:
     """Return which numbers `kind` means, in words for people."""
     if isinstance(kind, Integer):
-        return f"a whole number from {1 if kind.zero else kind.least}"
+        most = "" if kind.most is None else f" to {kind.most}"
+        return f"a whole number from {1 if kind.zero else kind.least}{most}"
     if kind.most is not None:
         return f"a number from {kind.least:g} to {kind.most:g}"
     return f"a number {'above' if kind.open else 'from'} {kind.least:g}"
+
+
+def any_scalar(reporter: Reporter, node: Node, path: Path) -> Any:
+    """Return the text, number, boolean or null that `node` is: here its form decides which."""
+    assert isinstance(node, Scalar)
+    if is_refused(node):
+        return BAD
+    if is_null(node):
+        return None
+    if node.kind == TEXT:
+        return node.text
+    if node.kind == INT or _INTEGER.fullmatch(node.text):
+        return read_integer(reporter, Integer(least=_INT64.start), node, path)
+    if node.kind == FLOAT or _NUMBER.fullmatch(node.text):
+        return read_number(reporter, Number(least=float("-inf")), node, path)
+    if node.kind == BOOL or node.text.lower() in ("true", "false"):
+        return read_flag(reporter, Flag(), node, path)
+    return node.text
 
 
 def read_flag(reporter: Reporter, _kind: Flag, node: Node, path: Path) -> Any:

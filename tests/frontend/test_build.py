@@ -327,7 +327,7 @@ def test_overrides_without_a_sense_are_refused(overrides, found):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        (f"{SIMPLE}rag: {{enabled: true}}\n", ["rag"]),
+        (f"{SIMPLE}rag: {{source: docs}}\n", ["rag"]),
         (f"{SIMPLE}app: {{}}\n", ["app"]),
         (
             f"{SIMPLE}memory: {{strategy: redis, scope: user}}\n",
@@ -338,11 +338,23 @@ def test_overrides_without_a_sense_are_refused(overrides, found):
             f"{REACT}mcp: {{policy: {{maxConcurrent: 2, retryOnFail: 1}}}}\n",
             ["mcp.policy.maxConcurrent", "mcp.policy.retryOnFail"],
         ),
-        ("type: groupchat\nsystemPrompt: a\ngroupchat: {}\n", ["type", "groupchat"]),
+        (
+            "type: groupchat\nsystemPrompt: a\ngroupchat: {agents: [{systemPrompt: b}]}\n",
+            ["groupchat"],
+        ),
+        (
+            f"{SIMPLE}memory: {{strategy: custom, customStore: a.B}}\n",
+            ["memory.strategy", "memory.customStore"],
+        ),
+        (f"{SIMPLE}skills: []\nchannels: []\n", ["skills", "channels"]),
     ],
 )
 def test_what_is_not_supported_yet_is_refused(text, found):
     assert told(text) == [("S108", field) for field in found]
+
+
+def test_a_memory_that_is_not_enabled_asks_for_nothing():
+    assert isinstance(build(f"{SIMPLE}memory: {{enabled: no, strategy: redis}}\n"), Lam)
 
 
 def test_what_is_supported_is_not_refused():

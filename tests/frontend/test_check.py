@@ -400,11 +400,6 @@ def test_without_a_model_there_is_none():
     assert "model" not in data(HEAD)
 
 
-@pytest.mark.parametrize("name", ["rag", "cli", "skills", "a2a", "channels", "sandbox"])
-def test_blocks_of_later_versions_are_known(name):
-    assert data(f"{HEAD}{name}: [anything, {{at: all}}]\n")[name] is True
-
-
 # --- expressions and patterns --------------------------------------------------------------------
 
 

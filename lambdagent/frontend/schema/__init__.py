@@ -1,0 +1,34 @@
+"""What may stand in an agent file: every field, as data.
+
+The checker reads these tables; docs/yaml.md and the JSON Schema are written from them.
+"""
+
+from __future__ import annotations
+
+from lambdagent.frontend.schema.agents import (
+    AGENT,
+    BODIES,
+    NOT_EVERYWHERE,
+    NOT_YET,
+    PROMPTED,
+    TYPES,
+)
+from lambdagent.frontend.schema.around import MEMORY
+from lambdagent.frontend.schema.bodies import STEP
+from lambdagent.frontend.schema.models import MODEL, PROVIDERS, SCRIPT
+from lambdagent.frontend.schema.ranges import VALIDATOR_NAMES
+
+__all__ = [
+    "AGENT",
+    "BODIES",
+    "MEMORY",
+    "MODEL",
+    "NOT_EVERYWHERE",
+    "NOT_YET",
+    "PROMPTED",
+    "PROVIDERS",
+    "SCRIPT",
+    "STEP",
+    "TYPES",
+    "VALIDATOR_NAMES",
+]

@@ -1,0 +1,229 @@
+"""What is around an agent: guard, memory, knowledge, and how its runs are carried out and kept."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lambdagent.frontend.kinds import (
+    Anything,
+    Block,
+    Choice,
+    Expression,
+    Field,
+    Flag,
+    Integer,
+    MapOf,
+    Number,
+    Text,
+)
+from lambdagent.frontend.schema.ranges import AT_LEAST_1, VALIDATOR_NAMES
+
+GUARD: Final = Block(
+    "guard",
+    "What the answer of the agent must satisfy.",
+    "Agent 的输出必须满足的条件。",
+    Field(
+        "validator",
+        Expression(VALIDATOR_NAMES),
+        "Holds for a good answer `x`.",
+        "对合格的输出 `x` 成立的表达式。",
+        required=True,
+        to="`Guard.validator`",
+    ),
+    Field(
+        "retry",
+        Integer(),
+        "How often the agent is asked again.",
+        "验证失败后的重试次数。",
+        default=0,
+        to="`Guard.retry`",
+    ),
+    Field(
+        "fallback",
+        Choice(("error", "empty", "last")),
+        "After the last try: `error` fails, `empty` answers nothing, `last` gives the last"
+        " answer.",
+        "最后一次重试之后：`error` 报错，`empty` 回答空文本，`last` 给出最后的输出。",
+        default="error",
+        to="`Guard.fallback`",
+    ),
+    to="`Guard`",
+)
+
+MEMORY: Final = Block(
+    "memory",
+    "What the agent remembers from one question to the next.",
+    "Agent 在多次提问之间记住的内容。",
+    Field(
+        "enabled",
+        Flag(),
+        "Whether it remembers.",
+        "是否启用。",
+        default=True,
+        to="`Memory`",
+    ),
+    Field(
+        "strategy",
+        Choice(("local", "redis", "sqlite", "custom")),
+        "Where it remembers.",
+        "记忆存放在何处。",
+        default="local",
+        to="`Memory.strategy`",
+    ),
+    Field(
+        "size",
+        Integer(),
+        "Most entries kept.",
+        "最多保留多少条。",
+        default=20,
+        to="`Memory.size`",
+    ),
+    Field(
+        "ttl",
+        Number(),
+        "Seconds after which an entry is gone; 0 keeps it.",
+        "过期时间（秒）；0 表示永不过期。",
+        default=0.0,
+        to="`Memory.ttl_s`",
+    ),
+    Field(
+        "scope",
+        Choice(("session", "global", "user")),
+        "Who shares the memory.",
+        "记忆由谁共享。",
+        default="session",
+        to="`Memory`",
+    ),
+    Field(
+        "customStore",
+        Text(),
+        "The class of the store, for `strategy: custom`.",
+        "`strategy: custom` 时存储的 Python 类路径。",
+        only_with=("strategy", "custom"),
+        to="`Memory.binding`",
+    ),
+    to="`Memory`: Γ ∪ store",
+)
+
+RAG: Final = Block(
+    "rag",
+    "Knowledge in which the agent looks up what fits the question.",
+    "知识库：Agent 从中检索与问题相关的内容。",
+    Field("enabled", Flag(), "Whether it looks things up.", "是否启用。", default=True),
+    Field(
+        "source",
+        Text(connection=True),
+        "The path or address of the knowledge.",
+        "知识库路径或 URL。",
+        required=True,
+    ),
+    Field("topK", AT_LEAST_1, "How many passages are looked up.", "检索数量。", default=3),
+    Field(
+        "chunkSize",
+        AT_LEAST_1,
+        "The length of a passage, in characters; left out, as `backend` does.",
+        "分块大小（字符数）；省略则由 `backend` 决定。",
+    ),
+    Field(
+        "backend",
+        Choice(("simple", "chroma")),
+        "What looks the passages up.",
+        "检索后端。",
+        default="simple",
+    ),
+    Field(
+        "minScore",
+        Number(0, 1),
+        "The least likeness of a passage to the question.",
+        "最低相似度阈值。",
+        default=0.0,
+    ),
+    Field(
+        "format",
+        Choice(("numbered", "plain", "json")),
+        "How the passages stand before the question.",
+        "检索内容的排列格式。",
+        default="numbered",
+    ),
+    Field(
+        "agentic",
+        Flag(),
+        "Whether the agent itself decides when to look something up.",
+        "是否由 Agent 自行决定检索。",
+        default=False,
+    ),
+    Field(
+        "persistDirectory",
+        Text(),
+        "Where `chroma` keeps its index.",
+        "`chroma` 的持久化目录。",
+        only_with=("backend", "chroma"),
+    ),
+    to="`RAG`: λx. f ⟨retrieve x, x⟩",
+)
+
+SHARED_MEMORY: Final = Block(
+    "sharedMemory",
+    "Data that several agents read and write.",
+    "多个 Agent 共享读写的数据。",
+    Field("enabled", Flag(), "Whether there is any.", "是否启用。", default=True),
+    Field(
+        "store",
+        MapOf(Anything(), "KEY"),
+        "What is there from the start, by key.",
+        "初始共享数据，按键。",
+    ),
+    Field(
+        "appendOnly",
+        Flag(),
+        "Whether keys may only be added, never changed.",
+        "是否只许新增键、不许更改（Σ' ⊇ Σ）。",
+        default=False,
+    ),
+    to="`SharedMemory.wrap`: λx. f ⟨snapshot, x⟩",
+)
+
+RUNTIME: Final = Block(
+    "runtime",
+    "How the program runs.",
+    "程序如何运行。",
+    Field(
+        "engine",
+        Choice(("cek", "recursive", "adaptive")),
+        "The engine that runs it: see docs/machine.md.",
+        "运行程序的执行引擎：见 docs/machine.md。",
+        default="recursive",
+        to="—",
+    ),
+    to="—",
+)
+
+CHECKPOINT: Final = Block(
+    "checkpoint",
+    "Runs that are kept on disk and can be gone on with: see docs/checkpoint-format.md.",
+    "保存在磁盘上、可继续的运行：见 docs/checkpoint-format.md。",
+    Field("enabled", Flag(), "Whether they are kept.", "是否保存。", default=False),
+    Field(
+        "directory",
+        Text(),
+        "Where each run gets a directory of its own; a relative path starts where you are.",
+        "每次运行在此得到自己的目录；相对路径从当前目录算起。",
+        default="checkpoints",
+    ),
+    Field(
+        "maxCheckpoints",
+        AT_LEAST_1,
+        "How many runs stay there; of more, the oldest that are finished are removed.",
+        "最多保留多少次运行；超出时删除最旧的已结束运行。",
+        default=10,
+    ),
+    Field(
+        "autoSaveSteps",
+        Integer(),
+        "β-reductions between two states on disk; 0 for none but the last. Answers are kept at"
+        " once, whatever stands here: a state only makes going on quicker.",
+        "每多少次 β-规约保存一次状态；0 表示只存最后一次。回答总是立即保存，状态只是让继续更快。",
+        default=50_000,
+    ),
+    to="—",
+)

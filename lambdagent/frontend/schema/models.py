@@ -1,0 +1,181 @@
+"""The model that answers, and what a scripted one says."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lambdagent.frontend.kinds import (
+    Block,
+    Field,
+    Flag,
+    ListOf,
+    ListOrMap,
+    MapOf,
+    Number,
+    Pattern,
+    Script,
+    Text,
+)
+from lambdagent.frontend.schema.ranges import AT_LEAST_1, SECONDS, TEXTS
+
+PROVIDERS: Final = (
+    "anthropic",
+    "claude-code",
+    "custom",
+    "dashscope",
+    "deepseek",
+    "moonshot",
+    "ollama",
+    "openai",
+    "scripted",
+    "zhipu",
+)
+
+RULE: Final = Block(
+    "rule",
+    "A pattern and the reply to inputs in which it is found.",
+    "一个模式，以及对匹配到它的输入的回复。",
+    Field(
+        "match",
+        Pattern(),
+        "What must be found in the last message, as by `re.search`; left out, the rule fits.",
+        "最后一条消息中须能找到的内容（同 `re.search`）；省略则总是匹配。",
+    ),
+    Field("reply", Text(), "What is answered.", "回复的内容。", required=True),
+    Field(
+        "agent",
+        Text(),
+        "The name of the only agent that the rule is for.",
+        "此规则只适用于这个名称的 Agent。",
+    ),
+    Field(
+        "times",
+        AT_LEAST_1,
+        "How often the rule may be used; left out, always.",
+        "此规则可使用的次数；省略则不限。",
+    ),
+    to="`Model.script`",
+)
+
+SCRIPT: Final = Block(
+    "script",
+    "What the provider `scripted` answers: replies while they last, then rules, then a recording.",
+    "提供方 `scripted` 的回答：先用完 replies，再用 rules，最后用录制文件。",
+    Field(
+        "replies",
+        ListOrMap(TEXTS, MapOf(TEXTS, "AGENT")),
+        "Answers in order, for all calls, or for each agent by its name.",
+        "按顺序的回答：供所有调用使用，或按 Agent 名称分列。",
+    ),
+    Field(
+        "rules",
+        ListOf(RULE),
+        "Answers by pattern; the first rule whose pattern is found answers.",
+        "按模式回答；第一条匹配的规则作答。",
+    ),
+    Field(
+        "recording",
+        Text(),
+        "A file that `run --record` wrote; it is played back.",
+        "由 `run --record` 写出的文件；将被回放。",
+    ),
+    to="`Model.script`",
+)
+
+MODEL: Final = Block(
+    "model",
+    "The model that answers. An agent inside another one inherits what it does not write.",
+    "作答的模型。内层 Agent 未写的设置继承自外层。",
+    Field(
+        "provider",
+        Text(known=PROVIDERS),
+        "Who serves the model: one of the providers above, or a name passed as `providers=`;"
+        " left out, the provider whose models are named like `name`.",
+        "由谁提供模型：上面的提供方之一，或以 `providers=` 传入的名称；省略时由 `name` 推断。",
+        to="`Model.provider`",
+    ),
+    Field(
+        "name",
+        Text(),
+        "The model, by the provider's name for it.",
+        "模型名称，按提供方的叫法。",
+        to="`Model.name`",
+    ),
+    Field(
+        "temperature",
+        Number(0, 2),
+        "How freely the model answers.",
+        "采样温度：模型回答的随机程度。",
+        default=0.3,
+        to="`Model.temperature`",
+    ),
+    Field(
+        "maxTokens",
+        AT_LEAST_1,
+        "The longest answer, in tokens.",
+        "最大输出 token 数。",
+        default=4096,
+        to="`Model.max_tokens`",
+    ),
+    Field(
+        "topP",
+        Number(0, 1),
+        "The share of likely tokens to choose from.",
+        "核采样：从累计概率为此值的 token 中选取。",
+        to="`Model.top_p`",
+    ),
+    Field(
+        "stopSequences",
+        TEXTS,
+        "Texts at which the answer ends.",
+        "停止序列：遇到这些文本时回答结束。",
+        to="`Model.stop_sequences`",
+    ),
+    Field(
+        "baseUrl",
+        Text(connection=True),
+        "Another address of the provider's interface.",
+        "自定义 API 端点。",
+        to="`Model.base_url`",
+    ),
+    Field(
+        "conversation",
+        Flag(),
+        "Whether the agent remembers its conversation.",
+        "是否保留对话历史。",
+        default=True,
+        to="`ConversationLam`, `Lam`",
+    ),
+    Field(
+        "maxHistoryTokens",
+        AT_LEAST_1,
+        "How much of the conversation is sent, in tokens; left out, half of `contextWindow`, at"
+        " most 80000.",
+        "发送的对话历史最大 token 数；省略时为 `contextWindow` 的一半，至多 80000。",
+        to="`ConversationLam.max_history_tokens`",
+    ),
+    Field(
+        "contextWindow",
+        AT_LEAST_1,
+        "How much the model can read, in tokens.",
+        "模型上下文窗口大小（token 数）。",
+        default=200_000,
+        to="`Model.context_window`",
+    ),
+    Field(
+        "timeout",
+        SECONDS,
+        "Longest wait for one answer, in seconds.",
+        "单次模型调用的超时（秒）。",
+        default=600.0,
+        to="`Model.timeout_s`",
+    ),
+    Field(
+        "script",
+        Script(),
+        "What the provider `scripted` answers.",
+        "提供方 `scripted` 的回答。",
+        to="`Model.script`",
+    ),
+    to="`Model`",
+)

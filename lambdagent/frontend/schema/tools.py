@@ -1,0 +1,273 @@
+"""What an agent can call: local tools, MCP servers, a throw-away delegate; and their sandbox."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lambdagent.frontend.kinds import (
+    Block,
+    Choice,
+    Field,
+    Flag,
+    Integer,
+    MapOf,
+    Text,
+)
+from lambdagent.frontend.schema.ranges import AT_LEAST_1, SECONDS, TEXTS
+
+POLICY: Final = Block(
+    "policy",
+    "How tools are called.",
+    "如何调用工具。",
+    Field(
+        "mode",
+        Choice(("auto", "force", "intelligence", "disable")),
+        "Which calls wait until a person approves them: `auto` those of the tools in `confirm`,"
+        " `force` all, `intelligence` those and all of tools that are not idempotent, `disable`"
+        " none. A tool whose `Tool` in Python says `confirm=True` waits whatever stands here.",
+        "哪些调用须等待人批准：`auto` 为 `confirm` 中的工具，`force` 为全部，`intelligence`"
+        " 为前者及所有非幂等的工具，`disable` 为无。在 Python 中写明 `confirm=True` 的 `Tool`"
+        " 总是等待。",
+        default="auto",
+        to="`Tool.confirm`",
+    ),
+    Field(
+        "maxConcurrent",
+        AT_LEAST_1,
+        "Most calls at the same time.",
+        "最大并行工具调用数。",
+        default=1,
+        to="`pmap`",
+    ),
+    Field(
+        "retryOnFail",
+        Integer(),
+        "How often a failed call is tried again.",
+        "工具调用失败后的重试次数。",
+        default=0,
+        to="`Tool`",
+    ),
+)
+
+MCP: Final = Block(
+    "mcp",
+    "The tools of an agent.",
+    "Agent 的工具。",
+    Field(
+        "onlineTool",
+        MapOf(TEXTS, "SERVER"),
+        "Tools of MCP servers, by server.",
+        "在线 MCP 工具，按服务器分列。",
+        to="`Tool`",
+    ),
+    Field(
+        "localTools",
+        TEXTS,
+        "`terminate`, which ends the loop, and tools passed as `tools=` or `--tool`.",
+        "`terminate`（结束循环），以及以 `tools=` 或 `--tool` 传入的工具。",
+        default=(),
+        to="`ReActStep.tools`",
+    ),
+    Field("policy", POLICY, "How the tools are called.", "如何调用这些工具。"),
+    to="`ReActStep.tools`",
+)
+
+NODE: Final = Block(
+    "node",
+    "An MCP server.",
+    "一个 MCP 服务器。",
+    Field("url", Text(connection=True), "Its address.", "MCP 服务端点。", required=True),
+    Field("endpoint", Text(connection=True), "The path below the address.", "地址之下的路径。"),
+    Field("headers", MapOf(Text(connection=True)), "Headers of each request.", "每个请求的头。"),
+    Field(
+        "timeout",
+        SECONDS,
+        "Longest wait for one answer, in seconds.",
+        "等待一次回答的超时（秒）。",
+    ),
+    to="`Tool`",
+)
+
+_CUSTOM: Final = Block(
+    "custom",
+    "Servers of one's own.",
+    "自有的服务器。",
+    Field("nodes", MapOf(NODE, "SERVER"), "The servers, by name.", "服务器，按名称。"),
+    to="`Tool`",
+)
+
+APP: Final = Block(
+    "app",
+    "Services outside.",
+    "外部服务。",
+    Field(
+        "mcp",
+        Block(
+            "mcp",
+            "MCP services.",
+            "MCP 服务。",
+            Field("custom", _CUSTOM, "Servers of one's own.", "自有的服务器。"),
+        ),
+        "MCP services.",
+        "MCP 服务。",
+    ),
+    to="`Tool`",
+)
+
+MCP_SERVER: Final = Block(
+    "server",
+    "An MCP server whose tools the agent may call.",
+    "其工具可供 Agent 调用的 MCP 服务器。",
+    Field("name", Text(), "What the server is called.", "服务器名称。", required=True),
+    Field(
+        "transport",
+        Choice(("http", "stdio")),
+        "How it is reached: by HTTP, or as a process by its standard input and output.",
+        "连接方式：HTTP，或作为进程经标准输入输出连接。",
+        required=True,
+    ),
+    Field(
+        "url",
+        Text(connection=True),
+        "Its address.",
+        "服务器的 URL。",
+        required=True,
+        only_with=("transport", "http"),
+    ),
+    Field(
+        "command",
+        Text(),
+        "The program to start.",
+        "要启动的程序。",
+        required=True,
+        only_with=("transport", "stdio"),
+    ),
+    Field(
+        "args",
+        TEXTS,
+        "The arguments of that program.",
+        "该程序的参数。",
+        only_with=("transport", "stdio"),
+    ),
+    Field(
+        "env",
+        MapOf(Text(connection=True)),
+        "Environment variables of that program.",
+        "该程序的环境变量。",
+        only_with=("transport", "stdio"),
+    ),
+    Field(
+        "headers",
+        MapOf(Text(connection=True)),
+        "Headers of each request.",
+        "每个请求的 HTTP 头。",
+        only_with=("transport", "http"),
+    ),
+    Field(
+        "timeout",
+        SECONDS,
+        "Longest wait for one answer, in seconds.",
+        "等待一次回答的超时（秒）。",
+        default=30.0,
+    ),
+    Field(
+        "tools",
+        TEXTS,
+        "The only tools of the server that the agent may call; empty for all.",
+        "只暴露这些工具；空表示全部。",
+        default=(),
+    ),
+    to="`Tool`",
+)
+
+LEAF: Final = Block(
+    "leaf",
+    "A tool by which the agent hands a task to a throw-away copy of itself, which answers with its"
+    " result alone.",
+    "一个工具：Agent 借此将任务委派给用完即丢的自身副本，后者只返回最终答案。",
+    Field("enabled", Flag(), "Whether the agent has that tool.", "是否提供该工具。", default=True),
+    Field("toolName", Text(), "What the tool is called.", "工具的名称。", default="spawn_leaf"),
+    Field(
+        "description",
+        Text(),
+        "What the agent is told about the tool.",
+        "向 Agent 说明该工具的文字。",
+    ),
+    Field(
+        "systemPrompt",
+        Text(),
+        "What the copy is told; left out, what the agent is told.",
+        "给副本的系统提示词；省略则同 Agent。",
+    ),
+    Field(
+        "maxSteps",
+        Integer(zero="L003"),
+        "Most rounds of the copy; left out, as many as the agent has.",
+        "副本的最大轮数；省略则同 Agent。",
+    ),
+    Field(
+        "maxConcurrent",
+        AT_LEAST_1,
+        "Most tool calls of the copy at the same time; left out, as for the agent.",
+        "副本的最大并行工具调用数；省略则同 Agent。",
+    ),
+    Field(
+        "timeout",
+        SECONDS,
+        "Longest time for one task, in seconds.",
+        "一次委派的超时（秒）。",
+        default=300.0,
+    ),
+    to="`Tool`: λ⟨task, context⟩. Yₙ",
+)
+
+SANDBOX: Final = Block(
+    "sandbox",
+    "Limits within which tools run. What is left out is as `policy` says.",
+    "工具运行的限制。未写的字段由 `policy` 决定。",
+    Field("enabled", Flag(), "Whether the limits hold.", "是否启用沙箱。", default=False),
+    Field(
+        "timeout",
+        SECONDS,
+        "Most seconds of CPU; `strict` 5, `default` 30, `permissive` 300.",
+        "CPU 超时（秒）；`strict` 5、`default` 30、`permissive` 300。",
+    ),
+    Field(
+        "memory_mb",
+        AT_LEAST_1,
+        "Most memory, in megabytes; `strict` 64, `default` 256, `permissive` 2048.",
+        "内存上限（MB）；`strict` 64、`default` 256、`permissive` 2048。",
+    ),
+    Field(
+        "network",
+        Flag(),
+        "Whether the network may be used; only with `permissive` unless written.",
+        "是否允许网络访问；未写时仅 `permissive` 允许。",
+    ),
+    Field(
+        "allow_subprocess",
+        Flag(),
+        "Whether processes may be started; only with `permissive` unless written.",
+        "是否允许创建子进程；未写时仅 `permissive` 允许。",
+    ),
+    Field(
+        "max_output_bytes",
+        AT_LEAST_1,
+        "Most bytes of output; `strict` 4096, `default` 65536, `permissive` 1048576.",
+        "最大输出字节数；`strict` 4096、`default` 65536、`permissive` 1048576。",
+    ),
+    Field(
+        "max_fds",
+        AT_LEAST_1,
+        "Most open files; `strict` 8, `default` 64, `permissive` 256.",
+        "最大文件描述符数；`strict` 8、`default` 64、`permissive` 256。",
+    ),
+    Field(
+        "policy",
+        Choice(("strict", "default", "permissive")),
+        "The limits that hold where nothing else is written.",
+        "预设策略：未另写之处的限制。",
+        default="default",
+    ),
+    to="`Tool`",
+)
