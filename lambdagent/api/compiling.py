@@ -111,17 +111,19 @@ class Compiled:
     Attributes:
         name: What people call the agent: its name, its id, or the name of its file.
         term: None for a file that is a core program already.
+        about: What the agent is for, in the words of its file.
     """
 
     name: str
     term: Term | None
     program: Program
+    about: str = ""
 
     def describe(self) -> str:
         """Return the structure of the agent as text for people."""
         if self.term is None:
             return core_outline.describe(self.program)
-        return outline.describe(self.term, self.name, self.bounds.model_calls)
+        return outline.describe(self.term, self.name, self.bounds.model_calls, self.about)
 
     @property
     def hidden(self) -> tuple[str, ...]:
@@ -279,7 +281,8 @@ def compile_file(path: str | Path, **overrides: Any) -> Compiled:
     overridden = make_overrides(**overrides, base_dir=str(Path(path).parent))
     term = _built(config, overridden)
     name = str(config.data.get("name") or config.data.get("agentId") or Path(path).stem)
-    return Compiled(name, term, compile_term(term, name))
+    about = str(config.data.get("description", ""))
+    return Compiled(name, term, compile_term(term, name), about)
 
 
 def _compile_core(source: Source, name: str, overrides: Mapping[str, Any]) -> Compiled:

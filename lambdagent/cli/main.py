@@ -33,6 +33,7 @@ COMMANDS = {
     "reduce": ("reduce", "reduce a pure term step by step"),
     "trace": ("trace", "show a recorded run: what the agent did, each reduction, each state"),
     "checkpoints": ("checkpoints", "list the runs that are kept in a directory"),
+    "schema": ("schema", "print the JSON Schema of agent files, for editors"),
     "version": ("version", "print the version"),
 }
 

@@ -199,10 +199,6 @@ class _Builder:
     def tools(self, at: _Spot, timeout_s: float) -> Any:
         """Return the tools of a `react` agent: those it lists, then the other injected ones."""
         names = at.data.get("mcp", _EMPTY).get("localTools", ())
-        for i, name in enumerate(names):
-            if name in names[:i]:
-                path = (*at.path, "mcp", "localTools", i)
-                self.report("S201", path, name=name, things="tools")
         injected = self.overrides.tools
         every = [*dict.fromkeys(names), *(name for name in injected if name not in names)]
         self.check_confirmed(at, every)

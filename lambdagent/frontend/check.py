@@ -169,7 +169,18 @@ class _Checker(Reporter):
             return self.report(kind.empty, node, path)
         item = kind.item
         read = [self.value(item, child, (path, i)) for i, child in enumerate(items)]
+        if kind.unique:
+            self.check_twice(kind, read, items, path)
         return tuple(value for value in read if value is not BAD)
+
+    def check_twice(self, kind: ListOf, read: list[Any], items: list[Node], path: Path) -> None:
+        """Report what stands in a list for the second time."""
+        seen: set[Any] = {BAD}
+        for i, (value, node) in enumerate(zip(read, items, strict=True)):
+            if value not in seen:
+                seen.add(value)
+            elif value is not BAD:
+                self.report("S201", node, (path, i), name=value, things=kind.unique)
 
     def map_of(self, kind: MapOf, node: Node, path: Path) -> Any:
         entries = self.entries(node, path, "a mapping")

@@ -71,10 +71,15 @@ class Pattern:
 
 @attrs.frozen(eq=False, repr=False)
 class ListOf:
-    """A list of equal things; `empty` is the code of the finding for an empty one."""
+    """A list of equal things.
+
+    `empty` is the code of the finding for an empty one; `unique` is what its texts name, if each
+    may stand there once only.
+    """
 
     item: Kind
     empty: str | None = None
+    unique: str = ""
 
 
 @attrs.frozen(eq=False, repr=False)

@@ -151,6 +151,8 @@ def _numbers(kind: Integer | Number) -> str:
     if isinstance(kind, Integer):
         most = "" if kind.most is None else f" to {kind.most}"
         return f"a whole number from {1 if kind.zero else kind.least}{most}"
+    if kind.least == float("-inf"):
+        return "a number that is not infinite"
     if kind.most is not None:
         return f"a number from {kind.least:g} to {kind.most:g}"
     return f"a number {'above' if kind.open else 'from'} {kind.least:g}"

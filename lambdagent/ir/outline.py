@@ -24,13 +24,14 @@ _IDENTITY = "λx.x"
 _SUBSCRIPTS = str.maketrans("0123456789-", "₀₁₂₃₄₅₆₇₈₉₋")
 
 
-def describe(root: surface.Term, program_name: str, calls: Interval) -> str:
+def describe(root: surface.Term, program_name: str, calls: Interval, about: str = "") -> str:
     """Return the text of ``lambdagent compile``: structure, constructs, bound, base case.
 
     Args:
         root: Any agent.
         program_name: What people call it.
         calls: How often it can ask models, see `ir.bounds`.
+        about: What it is for, in the words of its file.
     """
     shared = {} if is_readable(root) else definitions(root, program_name)
     style = _Outline({id(term): name for name, term in shared.items() if surface.parts(term)})
@@ -38,6 +39,7 @@ def describe(root: surface.Term, program_name: str, calls: Interval) -> str:
     counts = constructs(root)
     used = (name if n == 1 else f"{name}(×{n})" for name, n in counts.items())
     lines = [
+        *([f"# {_shown(about.strip())}", ""] if about.strip() else []),
         _titled(title, style, root),
         "",
         *(

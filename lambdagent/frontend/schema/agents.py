@@ -46,8 +46,8 @@ AGENT: Final = Block(
     Field(
         "description",
         Text(),
-        "What the agent is for; it changes nothing.",
-        "Agent 的用途说明；不影响任何行为。",
+        "What the agent is for; `compile` shows it, and no run changes by it.",
+        "Agent 的用途说明；由 `compile` 显示，不影响运行。",
         to="—",
     ),
     Field(

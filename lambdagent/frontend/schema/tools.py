@@ -10,6 +10,7 @@ from lambdagent.frontend.kinds import (
     Field,
     Flag,
     Integer,
+    ListOf,
     MapOf,
     Text,
 )
@@ -62,7 +63,7 @@ MCP: Final = Block(
     ),
     Field(
         "localTools",
-        TEXTS,
+        ListOf(Text(), unique="tools"),
         "`terminate`, which ends the loop, and tools passed as `tools=` or `--tool`.",
         "`terminate`（结束循环），以及以 `tools=` 或 `--tool` 传入的工具。",
         default=(),
