@@ -43,11 +43,13 @@ _TITLE: Final = {"en": "An agent of lambdagent", "zh": "lambdagent 的 Agent"}
 def json_schema(language: str = "en") -> Json:
     """Return the JSON Schema of an agent file, its descriptions in `language`."""
     writer = _Writer(language)
-    nested: Json = {"$ref": "#/$defs/agent", "allOf": []}
     top_only = [field.name for field in AGENT.fields.values() if field.top_only]
-    nested["properties"] = dict.fromkeys(top_only, False)
-    prompted = _when("type", PROMPTED, {"required": ["systemPrompt"]}, absent=True)
-    nested["allOf"].append(prompted)
+    # Not beside the `$ref`: some editors take what stands there instead of what it refers to.
+    inside = [
+        _ref("agent"),
+        {"properties": dict.fromkeys(top_only, False)},
+        _when("type", PROMPTED, {"required": ["systemPrompt"]}, absent=True),
+    ]
     step = {"if": {"required": ["type"]}, "then": _ref("nested"), "else": _ref("prompt")}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -56,7 +58,7 @@ def json_schema(language: str = "en") -> Json:
         "required": ["type", "systemPrompt"],
         "$defs": {
             "agent": writer.agent(),
-            "nested": nested,
+            "nested": {"allOf": inside},
             "step": {**step, "type": "object"},
             "prompt": writer.block(STEP, "chain.steps[]"),
             "model": writer.block(MODEL, "model"),
