@@ -16,7 +16,7 @@ from lambdagent.frontend.schema.agents import (
 from lambdagent.frontend.schema.around import MEMORY
 from lambdagent.frontend.schema.bodies import STEP
 from lambdagent.frontend.schema.models import MODEL, PROVIDERS, SCRIPT
-from lambdagent.frontend.schema.ranges import VALIDATOR_NAMES
+from lambdagent.frontend.schema.shared import VALIDATOR_NAMES
 
 __all__ = [
     "AGENT",

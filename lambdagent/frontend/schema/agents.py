@@ -14,8 +14,8 @@ from lambdagent.frontend.schema.around import (
     SHARED_MEMORY,
 )
 from lambdagent.frontend.schema.bodies import CHAIN, PARALLEL, REACT, ROUTER
-from lambdagent.frontend.schema.ranges import TEXTS
 from lambdagent.frontend.schema.services import A2A, CLI
+from lambdagent.frontend.schema.shared import TEXTS
 from lambdagent.frontend.schema.together import CHANNEL, GROUPCHAT, HANDOFF, SKILL
 from lambdagent.frontend.schema.tools import APP, LEAF, MCP, MCP_SERVER, SANDBOX
 from lambdagent.ir.data import Data, Record

@@ -8,7 +8,6 @@ from lambdagent.frontend.kinds import (
     Anything,
     Block,
     Choice,
-    Expression,
     Field,
     Flag,
     Integer,
@@ -16,20 +15,13 @@ from lambdagent.frontend.kinds import (
     Number,
     Text,
 )
-from lambdagent.frontend.schema.ranges import AT_LEAST_1, VALIDATOR_NAMES
+from lambdagent.frontend.schema.shared import AT_LEAST_1, VALIDATOR
 
 GUARD: Final = Block(
     "guard",
     "What the answer of the agent must satisfy.",
     "Agent 的输出必须满足的条件。",
-    Field(
-        "validator",
-        Expression(VALIDATOR_NAMES),
-        "Holds for a good answer `x`.",
-        "对合格的输出 `x` 成立的表达式。",
-        required=True,
-        to="`Guard.validator`",
-    ),
+    VALIDATOR,
     Field(
         "retry",
         Integer(),

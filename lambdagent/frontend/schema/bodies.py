@@ -14,11 +14,10 @@ from lambdagent.frontend.kinds import (
     Integer,
     ListOf,
     MapOf,
-    Model,
     Step,
     Text,
 )
-from lambdagent.frontend.schema.ranges import SECONDS, TEXTS, VALIDATOR_NAMES
+from lambdagent.frontend.schema.shared import OTHER_MODEL, SECONDS, TEXTS, VALIDATOR
 from lambdagent.ir.labels import EARLY_STOP_NAMES
 
 REACT: Final = Block(
@@ -78,14 +77,7 @@ STEP_GUARD: Final = Block(
     "guard",
     "What the answer of a step must satisfy.",
     "步骤的输出必须满足的条件。",
-    Field(
-        "validator",
-        Expression(VALIDATOR_NAMES),
-        "Holds for a good answer `x`.",
-        "对合格的输出 `x` 成立的表达式。",
-        required=True,
-        to="`Guard.validator`",
-    ),
+    VALIDATOR,
     Field(
         "retry",
         Integer(),
@@ -126,13 +118,7 @@ STEP: Final = Block(
         required=True,
         to="`Lam.prompt`",
     ),
-    Field(
-        "model",
-        Model(),
-        "Settings that differ from the agent's `model`.",
-        "与 Agent 的 `model` 不同的设置。",
-        to="`Lam.model`",
-    ),
+    OTHER_MODEL,
     Field(
         "outputParser",
         Choice(("text", "json", "number", "boolean")),
@@ -178,13 +164,7 @@ CLASSIFIER: Final = Block(
         required=True,
         to="`Lam.prompt`",
     ),
-    Field(
-        "model",
-        Model(),
-        "Settings that differ from the agent's `model`.",
-        "与 Agent 的 `model` 不同的设置。",
-        to="`Lam.model`",
-    ),
+    OTHER_MODEL,
     Field(
         "categories",
         TEXTS,

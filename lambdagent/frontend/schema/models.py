@@ -16,7 +16,7 @@ from lambdagent.frontend.kinds import (
     Script,
     Text,
 )
-from lambdagent.frontend.schema.ranges import AT_LEAST_1, SECONDS, TEXTS
+from lambdagent.frontend.schema.shared import AT_LEAST_1, SECONDS, TEXTS
 
 PROVIDERS: Final = (
     "anthropic",

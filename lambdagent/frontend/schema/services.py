@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lambdagent.frontend.kinds import Block, Choice, Field, Flag, Integer, ListOf, MapOf, Text
-from lambdagent.frontend.schema.ranges import PORT, SECONDS
+from lambdagent.frontend.schema.shared import PORT, SECONDS
 
 _CLI_SERVER: Final = Block(
     "server",

@@ -13,10 +13,9 @@ from lambdagent.frontend.kinds import (
     Integer,
     ListOf,
     MapOf,
-    Model,
     Text,
 )
-from lambdagent.frontend.schema.ranges import AT_LEAST_1, TEXTS
+from lambdagent.frontend.schema.shared import AT_LEAST_1, OTHER_MODEL, TEXTS
 
 _TERMINATION: Final = Block(
     "termination",
@@ -111,12 +110,7 @@ _SELECTOR: Final = Block(
     "The model call that chooses whom to hand over to.",
     "选择交给谁的模型调用。",
     Field("prompt", Text(), "What the model is told.", "分类提示词。", required=True),
-    Field(
-        "model",
-        Model(),
-        "Settings that differ from the agent's `model`.",
-        "与 Agent 的 `model` 不同的设置。",
-    ),
+    OTHER_MODEL,
     to="`Lam`",
 )
 

@@ -14,7 +14,7 @@ from lambdagent.frontend.kinds import (
     MapOf,
     Text,
 )
-from lambdagent.frontend.schema.ranges import AT_LEAST_1, SECONDS, TEXTS
+from lambdagent.frontend.schema.shared import AT_LEAST_1, SECONDS, TEXTS
 
 POLICY: Final = Block(
     "policy",
