@@ -25,6 +25,8 @@ from lambdagent.ir.core import App, Lam, Prim, Term, Var, arity
 from lambdagent.ir.costs import (
     FAILS,
     FREE,
+    NEVER,
+    Count,
     Outcome,
     Self,
     beside,
@@ -63,10 +65,19 @@ Found: TypeAlias = "tuple[Value, Outcome]"
 Rule: TypeAlias = "Generator[Rule | Found, Found, Found]"
 
 
+@attrs.frozen
+class LoopProfile:
+    """How often the body of one fixpoint calls ``self``: the least and the most on a path."""
+
+    bound: int
+    least: Count
+    most: Count
+
+
 def execute(
     root: Term, cost_of: Callable[[str], Outcome], unknown: Outcome
-) -> tuple[Outcome, Sequence[str]]:
-    """Return what the function `root` costs on any data, and why bounds may be missing.
+) -> tuple[Outcome, Sequence[str], Sequence[LoopProfile]]:
+    """Return what the function `root` costs on any data, why bounds may be missing, and its loops.
 
     Args:
         root: A closed term.
@@ -76,7 +87,7 @@ def execute(
     executor = _Executor(root, cost_of, unknown)
     function, first = executor.run(executor.evaluate(root, _EMPTY))
     _, second = executor.run(executor.apply(function, DATA))
-    return then(first, second), tuple(executor.reasons)
+    return then(first, second), tuple(executor.reasons), tuple(executor.loops.values())
 
 
 class _Executor:
@@ -84,10 +95,12 @@ class _Executor:
 
     Attributes:
         reasons: Why something is not known, in the order of discovery; a dict for its order.
+        loops: The fixpoints that are applied, by the identity of their bodies.
     """
 
     def __init__(self, root: Term, cost_of: Callable[[str], Outcome], unknown: Outcome) -> None:
         self.reasons: dict[str, None] = {}
+        self.loops: dict[int, LoopProfile] = {}
         self._cost_of = cost_of
         self._unknown = unknown
         self._made: dict[tuple[object, ...], Value] = {}
@@ -262,6 +275,7 @@ class _Executor:
             if not assumed or (loop.holds and given is last is DATA):
                 break
             loop.is_data = False
+        self.loops[id(body)] = _profile(prim.params[0], loop.calls, then(first, second))
         return taken, repeated(prim.params[0], loop.calls, then(first, second), end)
 
     def apply_self(self, function: Value, argument: Value) -> Found:
@@ -338,6 +352,12 @@ class _Loop:
     calls: Self
     is_data: bool = True
     holds: bool = True
+
+
+def _profile(bound: int, one: Self, body: Outcome) -> LoopProfile:
+    again = [dict(path.selves).get(one, NEVER) for path in body] or [NEVER]
+    least, most = min(each.least for each in again), max(each.most for each in again)
+    return LoopProfile(bound, least, most)
 
 
 def _shared_applications(root: Term) -> set[int]:

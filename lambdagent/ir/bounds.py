@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from lambdagent.ir.abstract import execute
+from lambdagent.ir.abstract import LoopProfile, execute
 from lambdagent.ir.costs import (
     FAILS,
     FREE,
@@ -56,6 +56,7 @@ class Bounds:
         tool_calls: Calls of all tools together.
         output_tokens: Most tokens that all models can write; None if one has no cap.
         reasons: Why something is not known; empty if all bounds are finite.
+        loops: How each fixpoint goes on, if the program calls anything.
     """
 
     sites: Mapping[str, SiteBound]
@@ -63,6 +64,7 @@ class Bounds:
     tool_calls: Interval
     output_tokens: Count | None = 0
     reasons: tuple[str, ...] = ()
+    loops: tuple[LoopProfile, ...] = ()
 
     def describe(self) -> str:
         """Return a table for people, and why there is an ∞ in it."""
@@ -113,7 +115,7 @@ def bounds(program: Program) -> Bounds:
 
     keys: set[Hashable] = {_TOKENS, *asked, *(_Total(site.kind) for site in asked.values())}
     unknown = {Path(): dict.fromkeys(keys, Interval(0, INFINITY))}
-    outcome, reasons = execute(program.term, cost_of, unknown)
+    outcome, reasons, loops = execute(program.term, cost_of, unknown)
     found = {name: _bound(site, whole(outcome, name)) for name, site in asked.items()}
     models, tools = (whole(outcome, _Total(kind)) for kind in ("llm", "tool"))
     if all(each.calls.most != INFINITY for each in found.values()):
@@ -122,7 +124,7 @@ def bounds(program: Program) -> Bounds:
         reasons = ("it has more than 2^15 binary digits, or takes as many rounds to work out",)
     uncapped = any(s.kind == "llm" and s.calls.most and s.tokens is None for s in found.values())
     tokens = None if uncapped else whole(outcome, _TOKENS).most
-    return Bounds(found, models, tools, tokens, tuple(reasons))
+    return Bounds(found, models, tools, tokens, tuple(reasons), tuple(loops))
 
 
 @attrs.frozen
