@@ -8,6 +8,8 @@ import yaml
 
 from bench.agents import CONFIGURATIONS, REACT, SIMPLE, program_of, term_of
 from bench.timing import Row, best_of
+from lambdagent.api.linting import lint_source
+from lambdagent.source import Source
 
 _REPEATS = 7
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -44,16 +46,22 @@ def rows() -> list[Row]:
         for stage, seconds in (("term", term), ("core", core)):
             value, ratio = f"{seconds * 1e3:.3f} ms", f"{seconds / load:.2f}"
             found.append(Row(f"{name} → {stage}", value, baseline, ratio, "≤ 2, aim 1.3"))
-    return [*found, _many("simple", SIMPLE), _many("react", REACT)]
+    for name, work in (("compiled", term_of), ("linted", _linted)):
+        found += [_many(f"simple, {name}", SIMPLE, work), _many(f"react, {name}", REACT, work)]
+    return found
 
 
-def _many(name: str, text: str) -> Row:
-    """Check small files of different text one after another, as lint does."""
+def _linted(text: str) -> object:
+    return lint_source(Source("bench.yml", text))
+
+
+def _many(name: str, text: str, work: Callable[[str], object]) -> Row:
+    """Work on small files of different text one after another."""
     texts = [text.replace("agentId: ", f"agentId: n{i}-", 1) for i in range(_FILES)]
     load, ours = _side_by_side(
         1,
         lambda: [yaml.load(each, _LOADER) for each in texts],
-        lambda: [term_of(each) for each in texts],
+        lambda: [work(each) for each in texts],
     )
     load, ours = load / _FILES, ours / _FILES
     return Row(

@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "api.compiling": ("build_agent", "compile_term", "from_config", "load_config", "load_program"),
     "api.kept": ("Run",),
+    "api.linting": ("lint_config",),
     "api.running": ("Result", "Session", "arun", "call", "run"),
     "api.streaming": ("Done", "Stream", "ToolEnd", "ToolStart", "stream"),
     "api.telemetry": ("export_spans",),

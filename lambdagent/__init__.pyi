@@ -4,6 +4,7 @@ from lambdagent.api.compiling import from_config as from_config
 from lambdagent.api.compiling import load_config as load_config
 from lambdagent.api.compiling import load_program as load_program
 from lambdagent.api.kept import Run as Run
+from lambdagent.api.linting import lint_config as lint_config
 from lambdagent.api.running import Result as Result
 from lambdagent.api.running import Session as Session
 from lambdagent.api.running import arun as arun

@@ -45,6 +45,7 @@ class Diagnostic(NamedTuple):
         field: Path of the field, such as ``chain.steps[0].prompt``.
         expected: What the field may hold.
         actual: What it holds, shortened.
+        instead: What to write in the place of `where`, if that is certain.
     """
 
     code: str
@@ -55,6 +56,7 @@ class Diagnostic(NamedTuple):
     field: str | None = None
     expected: str | None = None
     actual: Any = None
+    instead: str | None = None
 
 
 def plain(value: object) -> str:
@@ -91,7 +93,7 @@ def shown(value: object) -> str:
 def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
     """Return the diagnostic `code` with its text filled in from `values`.
 
-    ``field``, ``expected`` and ``actual`` are also kept as attributes.
+    ``field``, ``expected``, ``actual`` and ``instead`` are also kept as attributes.
     """
     text = MESSAGES[code]
     words = {n: plain_text(value) if n in _WHOLE else shown(value) for n, value in values.items()}
@@ -104,6 +106,7 @@ def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
         values.get("field"),
         values.get("expected"),
         values.get("actual"),
+        values.get("instead"),
     )
 
 

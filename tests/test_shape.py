@@ -101,6 +101,7 @@ def test_all_lists_each_public_name_once(path: Path):
         "command('version')",
         "command('compile', 'examples/react.yml')",
         "command('lambda', 'examples/react.yml')",
+        "command('lint', 'examples/react.yml')",
     ],
 )
 def test_no_sdk_is_loaded_before_a_run(code: str):
@@ -196,6 +197,12 @@ def test_each_command_is_documented():
     commands = set(import_module("lambdagent.cli.main").COMMANDS)
     assert commands
     assert commands - set(re.findall(r"lambdagent ([a-z-]+)", page("cli.md"))) == set()
+
+
+def test_each_lint_rule_is_documented():
+    rules = {rule.code for rule in import_module("lambdagent.frontend.lint.table").RULES}
+    assert rules
+    assert rules - set(re.findall(r"^### (L\d{3})$", page("lint.md"), re.MULTILINE)) == set()
 
 
 def test_each_field_is_documented():

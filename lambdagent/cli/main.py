@@ -1,8 +1,8 @@
 """The command ``lambdagent``: finds the command, runs it, turns errors into exit codes.
 
-Exit codes: 0 fine, 1 the run failed, 2 does not compile or wrong usage, 4 no such file, 70 a fault
-of ours, 75 the run waits for a person, 129 hung up, 130 interrupted, 141 nobody reads our output,
-143 terminated.
+Exit codes: 0 fine, 1 the run failed, 2 does not compile or wrong usage, 3 lint found errors, 4 no
+such file, 70 a fault of ours, 75 the run waits for a person, 129 hung up, 130 interrupted, 141
+nobody reads our output, 143 terminated.
 """
 
 # Note [Ending once]
@@ -29,6 +29,7 @@ from lambdagent.errors import LambdagentError, SuspendedError, plain
 COMMANDS = {
     "run": ("run", "compile an agent and run it on an input"),
     "compile": ("compile", "compile an agent and print its structure, without running it"),
+    "lint": ("lint", "say what is wrong with agents, what it means in λ, and how to mend it"),
     "lambda": ("lambda_", "print an agent as a lambda expression"),
     "reduce": ("reduce", "reduce a pure term step by step"),
     "trace": ("trace", "show a recorded run: what the agent did, each reduction, each state"),

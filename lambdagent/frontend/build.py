@@ -228,7 +228,8 @@ class _Builder:
                 if name == TERMINATE:
                     hint = "leave it out: `terminate` ends the loop and calls nothing"
                 known = ", ".join(f"`{each}`" for each in called) or "none"
-                self.report("S204", (*at.path, "confirm", i), name=name, known=known, hint=hint)
+                words = {"name": name, "known": known, "hint": hint}
+                self.report("S204", (*at.path, "confirm", i), **words, instead=meant)
 
     def remembering(self, term: surface.Term, data: Any, path: Path, name: str) -> surface.Term:
         """Return `term` with the memory that `data` gives it, if any."""

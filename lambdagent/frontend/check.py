@@ -14,7 +14,7 @@ from typing import Any
 
 import attrs
 
-from lambdagent.errors import compile_error, finding
+from lambdagent.errors import Diagnostic, compile_error, finding
 from lambdagent.frontend import schema
 from lambdagent.frontend.kinds import (
     Agent,
@@ -59,11 +59,12 @@ class Config:
     Attributes:
         data: The fields, named as in the file, with their defaults.
         source: The file it was read from.
+        root: What is written in the file.
     """
 
     data: Record = attrs.field(repr=False)
     source: Source
-    _root: Node = attrs.field(repr=False)
+    root: Node = attrs.field(repr=False)
 
     def span(self, path: str | tuple[str | int, ...]) -> Span | None:
         """Return where `path`, such as ``chain.steps[0].prompt``, stands in the file.
@@ -72,8 +73,8 @@ class Config:
         """
         if isinstance(path, str):
             path = tuple(int(m[1]) if m[1] else m[0] for m in _KEYS.finditer(path))
-        node: Node = self._root
-        place: Node = self._root
+        node: Node = self.root
+        place: Node = self.root
         for key in path:
             if isinstance(node, MapNode) and key in node.entries:
                 name, node = node.entries[str(key)]
@@ -93,10 +94,24 @@ def check_config(tree: Tree, source: Source, environment: Mapping[str, str]) -> 
     Raises:
         CompileError: It is no agent; all findings of the file are in it, in file order.
     """
+    config, findings = read_config(tree, source, environment)
+    if config is None or findings:
+        raise compile_error(findings, source)
+    return config
+
+
+def read_config(
+    tree: Tree, source: Source, environment: Mapping[str, str]
+) -> tuple[Config | None, list[Diagnostic]]:
+    """Return what `tree` holds, and all findings, in file order.
+
+    Where there are findings, `BAD` stands in the place of each value that they are about. None is
+    what is no mapping at all.
+    """
     checker = _Checker(source, environment)
-    data: Any = BAD
+    config = None
     if isinstance(tree.root, MapNode):
-        data = checker.agent(_AGENT, tree.root, ())
+        config = Config(checker.agent(_AGENT, tree.root, ()), source, tree.root)
     elif tree.root is not None and not is_refused(tree.root):
         where = span_of(tree.root, source)
         actual = "a text" if isinstance(tree.root, Scalar) else kind_of(tree.root)
@@ -105,10 +120,7 @@ def check_config(tree: Tree, source: Source, environment: Mapping[str, str]) -> 
     findings = in_file_order([*tree.findings, *checker.findings])
     if max(len(tree.findings), len(checker.findings)) >= MAX_FINDINGS:
         findings.append(finding("S016", limit=MAX_FINDINGS))
-    if findings:
-        raise compile_error(findings, source)
-    assert tree.root is not None
-    return Config(data, source, tree.root)
+    return config, findings
 
 
 def _first_key(node: Node) -> Node:
@@ -171,7 +183,7 @@ class _Checker(Reporter):
         read = [self.value(item, child, (path, i)) for i, child in enumerate(items)]
         if kind.unique:
             self.check_twice(kind, read, items, path)
-        return tuple(value for value in read if value is not BAD)
+        return tuple(read)
 
     def check_twice(self, kind: ListOf, read: list[Any], items: list[Node], path: Path) -> None:
         """Report what stands in a list for the second time."""
@@ -188,8 +200,9 @@ class _Checker(Reporter):
             return BAD
         if not entries and kind.empty:
             return self.report(kind.empty, node, path)
-        read = {key: self.value(kind.value, v, (path, key)) for key, (_, v) in entries.items()}
-        return Record({key: value for key, value in read.items() if value is not BAD})
+        return Record(
+            {key: self.value(kind.value, v, (path, key)) for key, (_, v) in entries.items()}
+        )
 
     def list_or_map(self, kind: ListOrMap, node: Node, path: Path) -> Any:
         if isinstance(node, MapNode):
@@ -332,7 +345,7 @@ class _Checker(Reporter):
         if type_ is None:
             self.absent(schema.AGENT, "type", node, path)
         if "systemPrompt" not in found and (not path or type_ in schema.PROMPTED):
-            self.absent(schema.AGENT, "systemPrompt", node, path)
+            self.report("L001", _first_key(node), (path, "systemPrompt"), key="systemPrompt")
         if type_ is None or type_ is BAD:
             return
         for name in schema.NOT_EVERYWHERE & found.keys():

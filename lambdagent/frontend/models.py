@@ -129,7 +129,6 @@ class Models:
         provider = settings.get("provider") or surface.provider_of(name) or ""
         self.check_provider(provider, name, settings, path)
         self.providers.add(provider)
-        window = settings["contextWindow"]
         model = surface.Model(
             provider=provider,
             name=name,
@@ -139,12 +138,11 @@ class Models:
             stop_sequences=settings.get("stopSequences", ()),
             base_url=settings.get("baseUrl"),
             timeout_s=settings["timeout"],
-            context_window=window,
+            context_window=settings["contextWindow"],
             script=self.script(settings.get("script")),
             binding=chosen.providers.get(provider),
         )
-        history = settings.get("maxHistoryTokens") or min(max(window // 2, 1), _HISTORY_TOKENS)
-        return model, settings["conversation"], history
+        return model, settings["conversation"], history_tokens(settings)
 
     def script(self, script: Any) -> Record | None:
         """Return `script`, the path of its recording seen from where the caller is."""
@@ -164,15 +162,20 @@ class Models:
         if provider not in schema.PROVIDERS and not injected:
             meant = nearest(provider, schema.PROVIDERS)
             hint = f"write `{meant}`" if meant else "docs/yaml.md lists them; or pass `providers=`"
-            expected = "a known provider"
-            field = "provider"
-            self.report("S104", (*path, field), expected=expected, actual=provider, hint=hint)
+            words = {"expected": "a known provider", "actual": provider, "hint": hint}
+            self.report("S104", (*path, "provider"), **words, instead=meant)
         elif not name and not injected and provider not in _NAMELESS:
             self.report("S101", (*path, "name"), doc=fields["name"].doc, key="name")
         if "script" in settings and provider != "scripted":
             self.report("S111", (*path, "script"), needed="provider: scripted")
         if provider == "scripted" and "script" not in settings and not injected:
             self.report("S101", (*path, "script"), doc=fields["script"].doc, key="script")
+
+
+def history_tokens(settings: Any) -> int:
+    """Return how much of a conversation is sent, in tokens."""
+    half = max(settings["contextWindow"] // 2, 1)
+    return int(settings.get("maxHistoryTokens") or min(half, _HISTORY_TOKENS))
 
 
 def _first(chosen: Any, written: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -37,10 +36,13 @@ class Reporter:
             self.findings.append(finding(code, where, field=written(path), **values))
         return BAD
 
-    def wrong(self, node: Node, path: Path, expected: str, hint: str = "") -> Any:
+    def wrong(
+        self, node: Node, path: Path, expected: str, hint: str = "", instead: str | None = None
+    ) -> Any:
         """Add the finding that `node` is not what was expected; return `BAD`."""
         code = "S104" if hint else "S103"
-        return self.report(code, node, path, expected=expected, actual=kind_of(node), hint=hint)
+        words = {"expected": expected, "actual": kind_of(node), "hint": hint, "instead": instead}
+        return self.report(code, node, path, **words)
 
     def unknown(self, key: Scalar, path: Path, block: Block, present: Iterable[str]) -> str | None:
         """Add the finding that `block` has no `key`; return the key that was meant, if known."""
@@ -54,8 +56,11 @@ class Reporter:
             fix = "remove it, or begin its name with `x-` if it is a note of your own"
             self.findings[-1] = self.findings[-1]._replace(why=why, fix=fix)
             return None
-        field = (path, key.text if meant in present else meant)
-        self.report("S102", key, field, key=key.text, known="", hint=f"write `{meant}`")
+        clashes = meant in present
+        field = (path, key.text if clashes else meant)
+        instead = None if clashes else meant
+        words = {"known": "", "hint": f"write `{meant}`", "instead": instead}
+        self.report("S102", key, field, key=key.text, **words)
         return meant
 
 
@@ -73,7 +78,8 @@ def in_file_order(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     seen: set[tuple[Any, ...]] = set()
     kept = []
     for each in findings:
-        last = re.split(r"[.\[]", each.field or "")[-1]
+        field = each.field or ""
+        last = field[max(field.rfind("."), field.rfind("[")) + 1 :]
         mark = (each.code, each.where, last)
         if each.where is None or mark not in seen:
             kept.append(each)

@@ -137,13 +137,13 @@ def _literal(
     """Return the text of `node` if it has the `form` and may be read as one of `readings`."""
     if is_refused(node):
         return BAD
-    hint = ""
     if node.__class__ is Scalar:
         fits = form.fullmatch(node.text)
         if fits and (node.kind == PLAIN or node.kind in readings):
             return node.text
-        hint = UNQUOTE if fits and node.kind == TEXT else ""
-    return reporter.wrong(node, path, _numbers(kind), hint)
+        if fits and node.kind == TEXT:
+            return reporter.wrong(node, path, _numbers(kind), UNQUOTE, node.text)
+    return reporter.wrong(node, path, _numbers(kind))
 
 
 def _numbers(kind: Integer | Number) -> str:
@@ -183,7 +183,7 @@ def read_flag(reporter: Reporter, _kind: Flag, node: Node, path: Path) -> Any:
     if isinstance(node, Scalar) and node.text.lower() in _FLAGS:
         if node.kind in (PLAIN, BOOL):
             return _FLAGS[node.text.lower()]
-        return reporter.wrong(node, path, "true or false", UNQUOTE)
+        return reporter.wrong(node, path, "true or false", UNQUOTE, node.text)
     return reporter.wrong(node, path, "true or false")
 
 
@@ -196,7 +196,7 @@ def read_choice(reporter: Reporter, kind: Choice, node: Node, path: Path) -> Any
     if text is BAD:
         return BAD
     meant = nearest(text, kind.words)
-    return reporter.wrong(node, path, expected, f"write `{meant}`" if meant else "")
+    return reporter.wrong(node, path, expected, f"write `{meant}`" if meant else "", meant)
 
 
 def read_pattern(reporter: Reporter, _kind: Pattern, node: Node, path: Path) -> Any:

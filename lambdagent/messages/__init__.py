@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
-from lambdagent.messages import agent_files, commands, lambda_texts, runs
+from lambdagent.messages import agent_files, commands, lambda_texts, lint, runs
 from lambdagent.messages.text import Text
 
 MESSAGES: dict[str, Text] = {
     **agent_files.MESSAGES,
+    **lint.MESSAGES,
     **lambda_texts.MESSAGES,
     **runs.MESSAGES,
     **commands.MESSAGES,

@@ -1,4 +1,4 @@
-"""What is wrong with an agent file: `S` schema, `L` lint."""
+"""What is wrong with an agent file: `S`."""
 
 from __future__ import annotations
 
@@ -78,21 +78,6 @@ MESSAGES: dict[str, Text] = {
     "S111": Text(
         "`{field}` has an effect only with `{needed}`",
         fix="remove it, or write `{needed}`",
-    ),
-    "L003": Text(
-        "`{field}` is 0",
-        why="Y₀ never calls its body: the agent would not run",
-        fix="write a number from 1, such as `maxSteps: 10`",
-    ),
-    "L005": Text(
-        "`{field}` is empty",
-        why="a CASE without branches has no value",
-        fix="add at least one route",
-    ),
-    "L006": Text(
-        "`{field}` is empty",
-        why="an empty composition is the identity, no agent",
-        fix="add at least one entry",
     ),
     "S201": Text(
         "the name `{name}` is given to two {things}",

@@ -43,6 +43,16 @@ MESSAGES: dict[str, Text] = {
         fix="leave one of them out",
     ),
     "U018": Text("`{option}` needs {what}", fix="without it, it would change nothing"),
+    "U026": Text("there is no rule `{rule}`", fix="{hint}"),
+    "U027": Text(
+        "what {rule} finds cannot be ignored",
+        why="the compiler refuses it, so the agent would not run",
+        fix="mend the file",
+    ),
+    "U028": Text(
+        "`lint` needs a file, a directory or - for standard input",
+        fix="name one, as in `lambdagent lint agent.yml`; `--rules` alone lists the rules",
+    ),
     "U013": Text(
         "step {place} is not in doubt",
         why="what a run was answered does not change while it goes on",

@@ -75,7 +75,7 @@ class Recorder:
         try:
             return build_term(config, *overrides)
         except CompileError as error:
-            self.note(config._root, error)
+            self.note(config.root, error)
             raise
 
 

@@ -259,13 +259,13 @@ def test_keys_of_your_own_are_ignored():
 
 def test_a_route_may_begin_with_x():
     text = "type: router\nsystemPrompt: a\nrouter: {classifier: {prompt: p}, routes: {x-ray: {}}}"
-    assert told(text) == [("S101", "router.routes.x-ray.systemPrompt", 3)]
+    assert told(text) == [("L001", "router.routes.x-ray.systemPrompt", 3)]
 
 
 def test_all_findings_of_a_file_are_told_in_file_order():
     text = "type: simple\nmodel: {temperature: 9, foo: 1, foo: 2}\nname: [a]\nmemory: {size: -1}\n"
     assert told(text) == [
-        ("S101", "systemPrompt", 1),
+        ("L001", "systemPrompt", 1),
         ("S103", "model.temperature", 2),
         ("S102", "model.foo", 2),
         ("S003", "model.foo", 2),
@@ -288,7 +288,7 @@ def test_what_an_alias_repeats_is_told_once():
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("{}", [("S101", "type", 1), ("S101", "systemPrompt", 1)]),
+        ("{}", [("S101", "type", 1), ("L001", "systemPrompt", 1)]),
         ("", [("S105", None, None)]),
         ("hello", [("S105", None, 1)]),
         ("- a", [("S105", None, 1)]),
@@ -313,7 +313,7 @@ def test_what_an_alias_repeats_is_told_once():
         (f"{HEAD}guard: {{validator: x, fallback: lst}}", [("S104", "guard.fallback", 3)]),
         (
             "type: chain\nsystemPrompt: a\nchain:\n  steps:\n    - {type: react}\n    - {}\n",
-            [("S101", "chain.steps[0].systemPrompt", 5), ("S101", "chain.steps[1].prompt", 6)],
+            [("L001", "chain.steps[0].systemPrompt", 5), ("S101", "chain.steps[1].prompt", 6)],
         ),
         (
             (

@@ -1,0 +1,202 @@
+"""``lambdagent lint FILE…``."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from textwrap import indent
+from typing import Final
+
+from lambdagent.api import linting
+from lambdagent.api.linting import Report, Selection
+from lambdagent.cli import findings
+from lambdagent.cli.files import place, standard_input, write_file
+from lambdagent.cli.output import Output
+from lambdagent.errors import UsageError, finding
+from lambdagent.source import Source
+
+_WRONG, _ERRORS, _MISSING = 2, 3, 4
+_STANDARD_INPUT = "standard input"
+_RULE, _LINE = "=" * 60, "─" * 56
+_MARKS: Final = {"error": "✗ [ERROR]", "warn": "⚠ [WARN] ", "info": "ℹ [INFO] "}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Take files, and which rules run."""
+    parser.add_argument(
+        "files",
+        metavar="FILE…",
+        nargs="*",
+        type=place,
+        help="agent files, λ texts (.lam), tables (.json); all agents below a directory; "
+        "- reads an agent file from standard input",
+    )
+    parser.add_argument(
+        "--level",
+        choices=linting.LEVELS,
+        default="info",
+        help="the lowest level that is told; info by default",
+    )
+    parser.add_argument(
+        "--rules",
+        metavar="CODES",
+        nargs="?",
+        const="",
+        help="run only these, such as L001,L004; without CODES, list all rules",
+    )
+    parser.add_argument(
+        "--ignore",
+        metavar="CODES",
+        action="append",
+        default=[],
+        help="do not run these; in a file, `# lint: ignore L014` on a line or above it",
+    )
+    parser.add_argument(
+        "--format",
+        choices=findings.FORMATS,
+        default="text",
+        help="text for people, json for tools, sarif and github for services that build and test",
+    )
+    parser.add_argument(
+        "--fix",
+        action="store_true",
+        help="mend in the files what is certain; comments and layout stay",
+    )
+    parser.add_argument(
+        "--diff", action="store_true", help="show what `--fix` would change, and change nothing"
+    )
+
+
+def run(arguments: Namespace, out: Output) -> int:
+    """Print what is found. Nothing is executed."""
+    if arguments.rules == "":
+        if arguments.files:
+            raise UsageError(finding("U018", option="--rules", what="codes beside a file"))
+        out.answer("\n".join(f"{r.code}  {r.level:<5}  {r.title}" for r in linting.RULES))
+        return 0
+    _check(arguments)
+    only, ignored = _codes([arguments.rules or ""]), _codes(arguments.ignore)
+    selected = linting.selection(arguments.level, only, ignored)
+    reports = [*_reports(arguments, selected, out)]
+    if not arguments.diff:
+        text = text_of(reports) if arguments.format == "text" else _for_tools(reports, arguments)
+        if text:
+            out.answer(text)
+    return _code(reports)
+
+
+def _check(arguments: Namespace) -> None:
+    if not arguments.files:
+        raise UsageError(finding("U028"))
+    if arguments.diff and arguments.format != "text":
+        raise UsageError(finding("U001", option="--diff", other=f"--format {arguments.format}"))
+    if arguments.fix and not arguments.diff and "-" in arguments.files:
+        raise UsageError(finding("U018", option="--fix", what="a file to write"))
+
+
+def _codes(options: Iterable[str]) -> list[str]:
+    return [code.strip() for each in options for code in each.split(",") if code.strip()]
+
+
+def _reports(arguments: Namespace, selected: Selection, out: Output) -> Iterator[Report]:
+    for name in arguments.files:
+        if name == "-":
+            sources: Iterable[Source | Report] = [Source(_STANDARD_INPUT, standard_input())]
+        else:
+            sources = linting.sources_of([name])
+        for source in sources:
+            if isinstance(source, Report):
+                yield source
+            elif arguments.diff:
+                _show(source, linting.fixed(source, selected), out)
+                yield linting.lint_source(source, selected)
+            elif arguments.fix:
+                yield _fix(source, selected, out)
+            else:
+                yield linting.lint_source(source, selected)
+
+
+def _show(before: Source, after: Source, out: Output) -> None:
+    """Print how a file would change; credentials are not shown."""
+    old, new = (linting.public(each).text.splitlines(keepends=True) for each in (before, after))
+    unified_diff = import_module("difflib").unified_diff
+    lines = unified_diff(old, new, before.name, f"{before.name} (fixed)")
+    whole = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+    if whole:
+        out.answer(whole.rstrip("\n"))
+
+
+def _fix(source: Source, selected: Selection, out: Output) -> Report:
+    mended = linting.fixed(source, selected)
+    if mended.text != source.text:
+        try:
+            write_file(Path(source.name), mended.text)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            failed = UsageError(finding("U002", path=source.name, reason=reason))
+            return linting.unread(source.name, failed)
+        out.note(f"fixed {source.name}")
+    return linting.lint_source(mended, selected)
+
+
+def _code(reports: Sequence[Report]) -> int:
+    """Return the exit code: the first that applies of no such file, unreadable, errors, fine."""
+    codes = {each.diagnostic.code for report in reports for each in report.findings}
+    if "S012" in codes:
+        return _MISSING
+    if not all(report.readable for report in reports):
+        return _WRONG
+    return _ERRORS if any(report.count("error") for report in reports) else 0
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+def _for_tools(reports: Sequence[Report], arguments: Namespace) -> str:
+    found = [
+        findings.Finding(each.diagnostic, report.source.name, each.level)
+        for report in reports
+        for each in report.findings
+    ]
+    sources = {report.source.name: report.source for report in reports}
+    return findings.render_findings(found, sources, arguments.format)
+
+
+def text_of(reports: Sequence[Report]) -> str:
+    """Return the findings as specification 8.2 lays them out."""
+    blocks = ["\n".join(_block(report)) for report in reports]
+    if len(reports) != 1:
+        blocks.append(f"{len(reports)} files: {_counts(reports)}")
+    return "\n\n".join(blocks)
+
+
+def _block(report: Report) -> Iterator[str]:
+    yield f"lambdagent lint: {report.source.name}"
+    yield _RULE
+    for each in report.findings:
+        told = each.diagnostic
+        where = f", line {told.where.line}" if told.where else ""
+        field = f"{told.field}: " if told.field else ""
+        yield f"  {_MARKS[each.level]} {field}{told.what} ({told.code}{where})"
+        if told.where:
+            yield indent(report.source.excerpt(told.where), "    ")
+        if told.why:
+            yield f"    {'Lambda' if told.code.startswith('L') else 'why'}: {told.why}"
+        if told.fix:
+            yield f"    fix: {told.fix}"
+    if report.structure:
+        named = f"agent '{report.name}'" if report.name else "the agent"
+        yield f"  {_MARKS['info']} summary: λ structure of {named}:"
+        yield f"    {report.structure}"
+    yield _LINE
+    yield f"  {_counts([report])}"
+
+
+def _counts(reports: Sequence[Report]) -> str:
+    errors, warnings, infos = (
+        sum(report.count(level) for report in reports) for level in linting.LEVELS
+    )
+    infos += sum(bool(report.structure) for report in reports)
+    return f"{errors} error(s), {warnings} warning(s), {infos} info(s)"

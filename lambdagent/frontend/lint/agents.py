@@ -1,0 +1,231 @@
+"""Rules about the structure of agents: prompts, loops, tools, routes, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from lambdagent.frontend.lint.insertion import add_terminate
+from lambdagent.frontend.lint.rules import File, Found
+from lambdagent.frontend.lint.spots import CALLERS, Spot
+from lambdagent.frontend.nodes import path_text
+from lambdagent.frontend.report import nearest
+from lambdagent.ir.data import Record
+from lambdagent.ir.labels import OTHER, TERMINATE
+
+_MANY_ROUNDS, _MANY_RETRIES = 50, 5
+
+
+# --- prompts and models --------------------------------------------------------------------------
+
+
+def empty_prompt(spot: Spot, _file: File) -> Iterator[Found]:
+    """L001."""
+    keys: tuple[str, ...] = ("systemPrompt",)
+    if spot.kind in ("step", "classifier"):
+        keys = ("prompt",)
+    elif spot.path and spot.kind not in CALLERS:
+        keys = ()
+    if keys and _is_blank(spot.at(*keys)) and not spot.at("react", "thinkPrompt"):
+        yield Found(keys, {"key": keys[-1]})
+    if _is_blank(spot.at("parallel", "mergePrompt")):
+        yield Found(("parallel", "mergePrompt"), {"key": "mergePrompt"})
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def no_model(file: File) -> Iterator[Found]:
+    """L002: told once for the file if nothing in it has a model."""
+    callers = [spot for spot in file.spots.found if _asks(spot)]
+    missing = [spot for spot in callers if spot.lacks("model")]
+    if missing and len(missing) == len(callers):
+        yield Found(("model",))
+    else:
+        for spot in missing:
+            yield Found((*spot.path, "model"))
+
+
+def _asks(spot: Spot) -> bool:
+    return spot.kind in CALLERS or spot.at("parallel", "merge") == "custom"
+
+
+def same_names(file: File) -> Iterator[Found]:
+    """L022."""
+    first: dict[str, str] = {}
+    for spot in file.spots.found:
+        key = "name" if spot.kind == "step" or spot.written("name") else "agentId"
+        if spot.kind not in CALLERS or spot.kind == "classifier" or spot.at(key) != spot.name:
+            continue
+        if spot.name in first:
+            yield Found((*spot.path, key), {"name": spot.name, "first": first[spot.name]})
+        first.setdefault(spot.name, path_text((*spot.path, key)))
+
+
+# --- loops and tools -----------------------------------------------------------------------------
+
+
+def no_terminate(spot: Spot, file: File) -> Iterator[Found]:
+    """L004."""
+    tools = spot.texts("mcp", "localTools")
+    if TERMINATE in tools or _is_illegible(spot, "mcp", "localTools"):
+        return
+    meant = nearest(TERMINATE, tools)
+    hint = f"write `{TERMINATE}` for `{meant}`" if meant else "add it to `mcp.localTools`"
+    yield Found(("mcp", "localTools"), {"hint": hint}, add_terminate(spot, file, meant))
+
+
+def _is_illegible(spot: Spot, *keys: str) -> bool:
+    """Whether something stands at `keys`, or where they begin, that could not be read."""
+    cut = range(1, len(keys) + 1)
+    return any(not spot.lacks(*keys[:n]) and spot.at(*keys[:n]) is None for n in cut)
+
+
+def many_rounds(spot: Spot, _file: File) -> Iterator[Found]:
+    """L010."""
+    rounds = spot.at("react", "maxSteps")
+    if rounds is not None and rounds > _MANY_ROUNDS:
+        yield Found(("react", "maxSteps"), {"value": rounds})
+
+
+def no_tools(spot: Spot, _file: File) -> Iterator[Found]:
+    """L011."""
+    if _tools(spot) or _is_illegible(spot, "mcp", "localTools"):
+        return
+    if spot.lacks("mcp", "onlineTool") or spot.at("mcp", "onlineTool") == Record():
+        yield Found(("mcp", "localTools"))
+
+
+def _tools(spot: Spot) -> list[str]:
+    return [name for name in spot.texts("mcp", "localTools") if name != TERMINATE]
+
+
+def unseen_tools(spot: Spot, _file: File) -> Iterator[Found]:
+    """L023."""
+    if not _tools(spot):
+        return
+    if spot.at("react", "observationEnabled") is False:
+        reason, hint = "`observationEnabled` is false", "write `observationEnabled: true`"
+        yield Found(("react", "observationEnabled"), {"reason": reason, "hint": hint})
+    elif spot.at("react", "maxSteps") == 1:
+        reason, hint = "there is only one round", "write `maxSteps: 2` or more"
+        yield Found(("react", "maxSteps"), {"reason": reason, "hint": hint})
+
+
+# --- routes --------------------------------------------------------------------------------------
+
+
+def no_default(spot: Spot, _file: File) -> Iterator[Found]:
+    """L013."""
+    if spot.lacks("router", "default"):
+        yield Found(("router",))
+
+
+def category_without_route(spot: Spot, _file: File) -> Iterator[Found]:
+    """L020."""
+    routes = spot.at("router", "routes")
+    if routes is None or not spot.lacks("router", "default"):
+        return
+    known = {_fold(label) for label in routes}
+    for i, name in enumerate(spot.at("router", "classifier", "categories") or ()):
+        if isinstance(name, str) and _fold(name) not in known and name != OTHER:
+            meant = nearest(name, [each for each in routes if isinstance(each, str)])
+            hint = f"write `{meant}`, or add a route `{name}`" if meant else "add a route for it"
+            keys = ("router", "classifier", "categories", i)
+            yield Found(keys, {"name": name, "hint": hint})
+
+
+def unreachable_route(spot: Spot, _file: File) -> Iterator[Found]:
+    """L021."""
+    routes = spot.at("router", "routes") or ()
+    categories = spot.texts("router", "classifier", "categories")
+    offered = {_fold(each) for each in categories}
+    first: dict[str, str] = {}
+    for label in routes:
+        folded = _fold(label)
+        reason = hint = ""
+        if folded in first:
+            reason = f"answers are compared without case, and `{first[folded]}` comes first"
+            hint = "give it another name"
+        elif categories and folded not in offered:
+            meant = nearest(label, categories)
+            reason = "it is none of the `categories` that the classifier chooses from"
+            hint = f"call it `{meant}`" if meant else f"add `{label}` to `categories`"
+        first.setdefault(folded, label)
+        if reason:
+            keys = ("router", "routes", label)
+            yield Found(keys, {"name": label, "reason": reason, "hint": hint})
+
+
+def _fold(label: str) -> str:
+    """Return `label` as answers are compared: see `machine.decoders`."""
+    return label.strip().casefold()
+
+
+# --- memory and knowledge ------------------------------------------------------------------------
+
+
+def _memory(spot: Spot) -> Any:
+    memory = spot.at("memory")
+    return memory if memory is not None and spot.at("memory", "enabled") else None
+
+
+def endless_memory(spot: Spot, _file: File) -> Iterator[Found]:
+    """L008."""
+    if _memory(spot) is not None and spot.at("memory", "ttl") == 0:
+        yield Found(("memory", "ttl"))
+
+
+def empty_memory(spot: Spot, _file: File) -> Iterator[Found]:
+    """L009."""
+    if _memory(spot) is not None and spot.at("memory", "size") == 0:
+        yield Found(("memory", "size"))
+
+
+def remembers(spot: Spot, _file: File) -> Iterator[Found]:
+    """L015."""
+    if _memory(spot) is not None:
+        ttl = spot.at("memory", "ttl")
+        settings = f"strategy={spot.at('memory', 'strategy')}, size={spot.at('memory', 'size')}"
+        yield Found(("memory",), {"settings": f"{settings}, ttl={ttl or 0:g}s"})
+
+
+def reads_knowledge(spot: Spot, _file: File) -> Iterator[Found]:
+    """L016."""
+    if spot.at("rag") is not None and spot.at("rag", "enabled"):
+        yield Found(("rag",))
+
+
+# --- what has no effect --------------------------------------------------------------------------
+
+
+def no_effect(spot: Spot, _file: File) -> Iterator[Found]:
+    """L024."""
+    for block in ("memory", "checkpoint"):
+        if spot.at(block, "enabled") is False and _settings(spot, block):
+            reason, hint = "`enabled` is not true", f"write `{block}: {{enabled: true, …}}`"
+            yield Found((block,), {"reason": reason, "hint": f"{hint}, or remove it"})
+    mode = spot.at("mcp", "policy", "mode")
+    if spot.texts("confirm") and mode in _WITHOUT_NAMES:
+        reason = f"with `mode: {mode}` {_WITHOUT_NAMES[mode]}"
+        yield Found(("confirm",), {"reason": reason, "hint": "remove it, or write `mode: auto`"})
+    if spot.written("model", "maxHistoryTokens") and spot.at("model", "conversation") is False:
+        reason = "without `conversation` there is no history"
+        hint = "remove it, or write `conversation: true`"
+        yield Found(("model", "maxHistoryTokens"), {"reason": reason, "hint": hint})
+
+
+_WITHOUT_NAMES = {"force": "every tool waits for a person", "disable": "no tool of the file waits"}
+
+
+def _settings(spot: Spot, block: str) -> set[str]:
+    written = spot.written(block)
+    return set(getattr(written, "entries", ())) - {"enabled"}
+
+
+def many_retries(spot: Spot, _file: File) -> Iterator[Found]:
+    """L012."""
+    retry = spot.at("guard", "retry")
+    if retry is not None and retry > _MANY_RETRIES:
+        yield Found(("guard", "retry"), {"value": retry, "calls": retry + 1})

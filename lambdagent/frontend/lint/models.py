@@ -1,0 +1,125 @@
+"""Rules about `model` blocks: how models are asked, which they are, what scripts say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any
+
+from lambdagent.frontend.lint.rules import File, Found
+from lambdagent.frontend.lint.spots import Spot
+from lambdagent.frontend.lint.windows import WINDOWS
+from lambdagent.frontend.models import history_tokens
+from lambdagent.frontend.report import BAD, nearest
+from lambdagent.ir.data import Record
+from lambdagent.ir.surface import provider_of
+
+_HOT = 1.5
+# Who serves only models of its own, unless another address is given.
+_OWN_MODELS_ONLY = frozenset({"anthropic", "deepseek", "moonshot", "openai", "zhipu"})
+_DIGITS = re.compile(r"\d+")
+
+
+def hot(spot: Spot, _file: File) -> Iterator[Found]:
+    """L007."""
+    if spot.written("model", "temperature"):
+        value = spot.at("model", "temperature")
+        if value is not None and value > _HOT:
+            yield Found(("model", "temperature"), {"value": f"{value:g}"})
+
+
+def cold(spot: Spot, _file: File) -> Iterator[Found]:
+    """L014."""
+    if spot.written("model", "temperature") and spot.at("model", "temperature") == 0:
+        yield Found(("model", "temperature"))
+
+
+def doubtful_name(spot: Spot, _file: File) -> Iterator[Found]:
+    """L027."""
+    if not spot.written("model", "name") and not spot.written("model", "provider"):
+        return
+    name, provider = spot.at("model", "name"), spot.at("model", "provider")
+    if not name or provider in {"custom", "scripted"}:
+        return
+    owner = provider_of(name)
+    keys = ("model", "name")
+    if provider in _OWN_MODELS_ONLY and owner not in {None, provider} and _is_own(spot):
+        reason = f"it is a model of {owner}, and `provider` is {provider}"
+        yield Found(keys, {"name": name, "reason": reason, "hint": f"write `provider: {owner}`"})
+        return
+    meant = None if name in WINDOWS else nearest(name, WINDOWS)
+    if meant is not None and _DIGITS.findall(meant) == _DIGITS.findall(name):
+        reason, hint = f"it is almost `{meant}`", f"write `{meant}` if you mean that"
+        yield Found(keys, {"name": name, "reason": reason, "hint": hint})
+
+
+def _is_own(spot: Spot) -> bool:
+    return spot.lacks("model", "baseUrl")
+
+
+def narrow_window(spot: Spot, _file: File) -> Iterator[Found]:
+    """L028."""
+    settings, written = spot.at("model"), spot.written("model")
+    if settings is None or written is None or BAD in settings.values():
+        return
+    name, window = settings.get("name", ""), settings["contextWindow"]
+    readable = WINDOWS.get(name, window)
+    if spot.written("model", "contextWindow") and window > readable:
+        what, setting = f"the {window} tokens of `contextWindow`", "contextWindow"
+    elif settings["conversation"]:
+        history, answer = history_tokens(settings), settings["maxTokens"]
+        if history + answer <= min(window, readable):
+            return
+        what = f"{history} tokens of conversation and {answer} of answer"
+        setting = "maxHistoryTokens"
+    elif settings["maxTokens"] > min(window, readable):
+        what, setting = f"{settings['maxTokens']} tokens of answer", "maxTokens"
+    else:
+        return
+    words = {"what": what, "window": min(window, readable), "setting": f"`{setting}`"}
+    yield Found(("model", setting), {**words, "name": name or "the model"})
+
+
+# --- scripts -------------------------------------------------------------------------------------
+
+
+def unused_replies(spot: Spot, file: File) -> Iterator[Found]:
+    """L025."""
+    script = spot.at("model", "script") if spot.written("model", "script") else None
+    if script is None:
+        return
+    depth = len(spot.path)
+    names = {name for path, name in file.spots.names if path[:depth] == spot.path}
+    replies = script.get("replies")
+    for name in replies if replies.__class__ is Record else ():
+        if name not in names:
+            yield _nobody(("model", "script", "replies", name), name, names)
+    yield from _unused_rules(script, names)
+
+
+def _unused_rules(script: Record, names: Collection[str]) -> Iterator[Found]:
+    rules: Any = script.get("rules")
+    answered: set[str | None] = set()
+    for i, rule in enumerate(rules if isinstance(rules, tuple) else ()):
+        if rule.__class__ is not Record or BAD in rule.values():
+            continue
+        agent = rule.get("agent")
+        keys = ("model", "script", "rules", i)
+        if agent is not None and agent not in names:
+            yield _nobody((*keys, "agent"), agent, names)
+        elif answered & {None, agent}:
+            reason = "a rule above it answers everything"
+            yield Found(keys, {"reason": reason, "hint": "move it up, or give that one a `match`"})
+        if not rule.get("match") and "times" not in rule:
+            answered.add(agent)
+    if None in answered and "recording" in script:
+        reason = "a rule answers everything before the recording is asked"
+        hint = "give that rule a `match`, or remove the recording"
+        yield Found(("model", "script", "recording"), {"reason": reason, "hint": hint})
+
+
+def _nobody(keys: tuple[str | int, ...], name: str, names: Collection[str]) -> Found:
+    known = sorted(names)
+    meant = nearest(name, known)
+    hint = f"write `{meant}`" if meant else f"use one of {', '.join(f'`{n}`' for n in known)}"
+    return Found(keys, {"reason": f"no agent here is called `{name}`", "hint": hint})

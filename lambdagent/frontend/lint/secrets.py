@@ -1,0 +1,78 @@
+"""Credentials that are written in a file: where they stand, and the text without them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from lambdagent.frontend.lint.rules import File, Found
+from lambdagent.frontend.nodes import BYTE_ORDER_MARK, span_between
+from lambdagent.source import Source
+
+# What a text must hold for a pattern to be tried; the pattern: its group is the secret; a name.
+_PATTERNS = tuple(
+    (mark, re.compile(pattern), name)
+    for mark, pattern, name in (
+        ("sk-", r"(?<![\w-])(sk-[\w-]*[A-Za-z0-9]{16,}[\w-]*)", "the key of a model"),
+        ("AKIA", r"\b(AKIA[0-9A-Z]{16})\b", "a key of AWS"),
+        ("gh", r"\b(gh[oprsu]_[A-Za-z0-9]{36,})", "a token of GitHub"),
+        ("glpat-", r"\b(glpat-[\w-]{20,})", "a token of GitLab"),
+        ("xox", r"\b(xox[abeoprs]-[\w-]{10,})", "a token of Slack"),
+        ("AIza", r"\b(AIza[\w-]{35})", "a key of Google"),
+        ("hf_", r"\b(hf_[A-Za-z0-9]{30,})", "a token of Hugging Face"),
+        ("eyJ", r"\b(eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})", "a signed token"),
+        ("PRIVATE KEY", r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)", "a private key"),
+        ("earer", r"[Bb]earer +((?!\$)[\w.~+/-]{16,}=*)", "a bearer token"),
+        ("asic", r"Authorization:[ \"']*[Bb]asic +([\w+/]{8,}=*)", "a password"),
+        ("://", r"://[^\s/?#@:$]*:((?!\$)[^\s/?#@]+)@", "the password of an address"),
+        ("=", r"[?&](?:api_?key|key|token|secret)=((?!\$)[\w.~%+-]{8,})", "the key of an address"),
+    )
+)
+
+
+# Asked for the finding, and again where a text is shown.
+@lru_cache(maxsize=4)
+def secrets_in(text: str) -> tuple[tuple[int, int, str], ...]:
+    """Return where credentials stand in `text`, in order, and what each is.
+
+    >>> secrets_in("baseUrl: https://bob:hunter2@example.com/v1")
+    ((21, 28, 'the password of an address'),)
+    """
+    found: list[tuple[int, int, str]] = []
+    for mark, pattern, name in _PATTERNS:
+        if mark in text:
+            found += ((*match.span(1), name) for match in pattern.finditer(text))
+    kept: list[tuple[int, int, str]] = []
+    for each in sorted(found):
+        if not kept or each[0] >= kept[-1][1]:
+            kept.append(each)
+    return tuple(kept)
+
+
+def written_secret(file: File) -> Iterator[Found]:
+    """L026."""
+    text = file.source.text
+    skipped = int(text.startswith(BYTE_ORDER_MARK))
+    for start, end, what in secrets_in(text):
+        where = span_between(start - skipped, end - skipped, text)
+        yield Found((), {"what": what}, where=where)
+
+
+def without_secrets(source: Source) -> Source:
+    """Return `source` as it may be shown: asterisks stand for credentials, one for each letter."""
+    found = secrets_in(source.text)
+    if not found:
+        return source
+    parts, end = [], 0
+    for start, stop, _ in found:
+        parts += [source.text[end:start], "*" * (stop - start)]
+        end = stop
+    return Source(source.name, "".join([*parts, source.text[end:]]))
+
+
+def hide(text: str, source: Source) -> str:
+    """Return `text`, which may quote `source`, without the credentials of `source`."""
+    for start, end, _ in secrets_in(source.text):
+        text = text.replace(source.text[start:end], "*" * 8)
+    return text
