@@ -38,6 +38,8 @@ RULES: Final = table.RULES
 _SUFFIXES: Final = (".yml", ".yaml", ".lam")
 # A fix may make another one possible; each round mends at least one finding.
 _MOST_ROUNDS: Final = 20
+# Of more findings than these, none is mended alone where all fixes together are not sound.
+_MOST_ALONE: Final = 20
 
 
 @attrs.frozen
@@ -186,7 +188,7 @@ def _report(
     shown = _sorted(each for each in found if selected.shows(each))
     redacted = public(source)
     if redacted is not source:
-        shown = [_hidden(each, source) for each in shown]
+        shown = [_hidden(each) for each in shown]
     wanted = term is not None and selected.level == "info"
     structure = summary(term) if term is not None and wanted else ""
     return Report(redacted, tuple(shown), structure, name, readable)
@@ -198,11 +200,11 @@ def _sorted(found: Iterable[Finding]) -> list[Finding]:
     return [by_diagnostic[id(each)] for each in ordered]
 
 
-def _hidden(each: Finding, source: Source) -> Finding:
+def _hidden(each: Finding) -> Finding:
     """Return a finding that quotes no credentials of the file."""
     told = each.diagnostic
-    what, why, fix = (hide(text, source) for text in (told.what, told.why, told.fix))
-    actual = hide(told.actual, source) if isinstance(told.actual, str) else told.actual
+    what, why, fix = (hide(text) for text in (told.what, told.why, told.fix))
+    actual = hide(told.actual) if isinstance(told.actual, str) else told.actual
     told = told._replace(what=what, why=why, fix=fix, actual=actual)
     return each._replace(diagnostic=told)
 
@@ -297,11 +299,12 @@ def _mended(source: Source, found: Iterable[Finding]) -> Source:
 def _one_by_one(source: Source, selected: Selection) -> Source:
     """Return the text with each fix made that is sound on its own, until there is none."""
     report = lint_source(source, selected)
-    for _ in report.findings:
-        for each in report.findings:
+    for _ in range(_MOST_ROUNDS):
+        fixes = [each for each in report.findings if each.edits]
+        for each in fixes[:_MOST_ALONE]:
             mended = _mended(source, [each])
             after = lint_source(mended, selected)
-            if mended.text != source.text and _is_sound(report, after):
+            if _is_sound(report, after):
                 source, report = mended, after
                 break
         else:

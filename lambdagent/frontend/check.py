@@ -245,7 +245,7 @@ class _Checker(Reporter):
             if field is not None:
                 found[key] = self.value(field.kind, node, (path, key))
             elif not key.startswith("x-"):
-                meant = self.unknown(name, path, block, entries)
+                meant = self.unknown(name, path, block, entries.keys() | found)
                 if meant is not None:
                     found.setdefault(meant, BAD)
         return found

@@ -7,9 +7,8 @@ from typing import Any
 
 from lambdagent.frontend.lint.insertion import add_terminate
 from lambdagent.frontend.lint.rules import File, Found
-from lambdagent.frontend.lint.spots import CALLERS, Spot
+from lambdagent.frontend.lint.spots import CALLERS, Spot, near
 from lambdagent.frontend.nodes import path_text
-from lambdagent.frontend.report import nearest
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
 
@@ -71,7 +70,7 @@ def no_terminate(spot: Spot, file: File) -> Iterator[Found]:
     tools = spot.texts("mcp", "localTools")
     if TERMINATE in tools or _is_illegible(spot, "mcp", "localTools"):
         return
-    meant = nearest(TERMINATE, tools)
+    meant = near(TERMINATE, tools)
     hint = f"write `{TERMINATE}` for `{meant}`" if meant else "add it to `mcp.localTools`"
     yield Found(("mcp", "localTools"), {"hint": hint}, add_terminate(spot, file, meant))
 
@@ -130,7 +129,7 @@ def category_without_route(spot: Spot, _file: File) -> Iterator[Found]:
     known = {_fold(label) for label in routes}
     for i, name in enumerate(spot.at("router", "classifier", "categories") or ()):
         if isinstance(name, str) and _fold(name) not in known and name != OTHER:
-            meant = nearest(name, [each for each in routes if isinstance(each, str)])
+            meant = near(name, tuple(routes))
             hint = f"write `{meant}`, or add a route `{name}`" if meant else "add a route for it"
             keys = ("router", "classifier", "categories", i)
             yield Found(keys, {"name": name, "hint": hint})
@@ -149,7 +148,7 @@ def unreachable_route(spot: Spot, _file: File) -> Iterator[Found]:
             reason = f"answers are compared without case, and `{first[folded]}` comes first"
             hint = "give it another name"
         elif categories and folded not in offered:
-            meant = nearest(label, categories)
+            meant = near(label, categories)
             reason = "it is none of the `categories` that the classifier chooses from"
             hint = f"call it `{meant}`" if meant else f"add `{label}` to `categories`"
         first.setdefault(folded, label)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from lambdagent.errors import Diagnostic, finding
@@ -15,7 +17,14 @@ from lambdagent.frontend.lint.secrets import written_secret
 from lambdagent.frontend.lint.spots import Path, Spots, spots_of
 from lambdagent.frontend.lint.table import BY_CODE, RULES
 from lambdagent.frontend.lint.terms import configurations
-from lambdagent.frontend.nodes import MAX_FINDINGS, Node, Scalar, children, path_text
+from lambdagent.frontend.nodes import (
+    BYTE_ORDER_MARK,
+    MAX_FINDINGS,
+    Node,
+    Scalar,
+    children,
+    path_text,
+)
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.ir.bounds import Bounds
 from lambdagent.ir.surface import Term
@@ -51,10 +60,12 @@ def lint_config(config: Config, holds: Holds, active: frozenset[str]) -> list[Fi
             for each in check(spot, file):
                 found.append(_finding(rule, each, config, spot.path))  # noqa: PERF401 - 3 loops
         if len(found) >= MAX_FINDINGS:
-            found.append(Finding(finding("S016", limit=MAX_FINDINGS)))
-            return found
+            break
     for rule, check in by_kind.get("file", ()):
-        found += (_finding(rule, each, config) for each in check(file))
+        several = islice(check(file), MAX_FINDINGS)
+        found += (_finding(rule, each, config) for each in several)
+    if len(found) >= MAX_FINDINGS:
+        found[MAX_FINDINGS:] = [Finding(finding("S016", limit=MAX_FINDINGS))]
     return found
 
 
@@ -125,46 +136,43 @@ def heed_comments(
     """
     if "lint:" not in source.text:
         return findings
-    kept = findings
-    for comment in _COMMENT.finditer(source.text):
-        if root is not None and _is_in_text(root, comment.start()):
-            continue
+    places: dict[tuple[int, str], list[int]] = {}
+    for i, each in enumerate(findings):
+        rule, where = BY_CODE.get(each.diagnostic.code), each.diagnostic.where
+        if rule is not None and where is not None and not rule.refused:
+            places.setdefault((where.line, rule.code), []).append(i)
+    ignored: set[int] = set()
+    added: list[Finding] = []
+    for comment, number in _comments(source.text, root):
         codes = _CODE.findall(comment[1])
-        lines = _lines(source.text, comment)
-        unused = [code for code in codes if not _ignored(kept, code, lines)]
-        kept = [each for each in kept if not _is_ignored(each, codes, lines)]
-        if "L032" in active:
-            edits = (_removal(comment, source.text),) if unused == codes else ()
-            told = [code for code in unused if code in active or code not in BY_CODE]
-            kept += [_unused(code, comment, source.text, edits) for code in told]
-    return kept
+        alone = not _before(source.text, comment).strip()  # then it is about the next line, too
+        lines = (number, number + 1) if alone else (number,)
+        found = {code: [i for n in lines for i in places.get((n, code), ())] for code in codes}
+        ignored.update(i for each in found.values() for i in each)
+        unused = [code for code in codes if not found[code]]
+        edits = (_removal(comment, source.text),) if unused == codes else ()
+        told = [code for code in unused if code in active or code not in BY_CODE]
+        added += [_unused(code, comment, source.text, edits) for code in told]
+    kept = [each for i, each in enumerate(findings) if i not in ignored]
+    return kept + added[:MAX_FINDINGS] if "L032" in active else kept
 
 
-def _ignored(findings: Iterable[Finding], code: str, lines: set[int]) -> bool:
-    return any(_is_ignored(each, [code], lines) for each in findings)
+def _comments(text: str, root: Node | None) -> Iterator[tuple[re.Match[str], int]]:
+    """Yield the comments for lint with the numbers of their lines."""
+    values = [] if root is None else sorted(_places(root))
+    shift = int(text.startswith(BYTE_ORDER_MARK))
+    number, done = 1, 0
+    for comment in _COMMENT.finditer(text):
+        start = comment.start()
+        number += text.count("\n", done, start)
+        done = start
+        before = bisect_right(values, (start - shift, len(text)))
+        if not before or values[before - 1][1] <= start - shift:
+            yield comment, number
 
 
-def _is_ignored(each: Finding, codes: list[str], lines: set[int]) -> bool:
-    code, where = each.diagnostic.code, each.diagnostic.where
-    if code not in codes or where is None or where.line not in lines:
-        return False
-    rule = BY_CODE.get(code)
-    return rule is not None and not rule.refused
-
-
-def _lines(text: str, comment: re.Match[str]) -> set[int]:
-    """Return the lines that a comment is about: its own, and the next if nothing else is on it."""
-    number = text.count("\n", 0, comment.start()) + 1
-    return {number} if _before(text, comment).strip() else {number, number + 1}
-
-
-def _before(text: str, comment: re.Match[str]) -> str:
-    """Return what stands before a comment on its line."""
-    return text[text.rfind("\n", 0, comment.start()) + 1 : comment.start()]
-
-
-def _is_in_text(root: Node, index: int) -> bool:
-    """Whether the character at `index` belongs to a value, so that it begins no comment."""
+def _places(root: Node) -> Iterator[tuple[int, int]]:
+    """Yield where the texts below `root` stand: a `#` in them begins no comment."""
     stack = [root]
     seen: set[int] = set()
     while stack:
@@ -172,11 +180,14 @@ def _is_in_text(root: Node, index: int) -> bool:
         if id(node) in seen:
             continue
         seen.add(id(node))
-        begun = node.start is not None and node.start.index <= index
-        if isinstance(node, Scalar) and begun and node.end is not None and index < node.end.index:
-            return True
+        if isinstance(node, Scalar) and node.start is not None and node.end is not None:
+            yield node.start.index, node.end.index
         stack += children(node)
-    return False
+
+
+def _before(text: str, comment: re.Match[str]) -> str:
+    """Return what stands before a comment on its line."""
+    return text[text.rfind("\n", 0, comment.start()) + 1 : comment.start()]
 
 
 def _unused(code: str, comment: re.Match[str], text: str, edits: tuple[Edit, ...]) -> Finding:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from lambdagent.errors import Diagnostic
 from lambdagent.frontend.lint.rules import Edit
 from lambdagent.source import Source, Span
 
 _COMMA_BEFORE = re.compile(r",\s*$")
+_MARKS = ("&", "!", "*")  # an anchor or a tag belongs to what it stands before
 _ITEM_LINE = re.compile(r"[ \t]*- +\S+[ \t]*\r?(\n|$)")
 
 
@@ -19,6 +21,8 @@ def edits_of(diagnostic: Diagnostic, source: Source) -> tuple[Edit, ...]:
     if where is None or where.line != where.end_line:
         return ()
     start, end = _indices(where, source.text)
+    if source.text[start : start + 1] in _MARKS:
+        return ()
     if diagnostic.instead is not None:
         return (Edit(start, end, diagnostic.instead),)
     if diagnostic.code == "S201":
@@ -27,10 +31,14 @@ def edits_of(diagnostic: Diagnostic, source: Source) -> tuple[Edit, ...]:
 
 
 def _indices(where: Span, text: str) -> tuple[int, int]:
-    line = 0
-    for _ in range(where.line - 1):
-        line = text.index("\n", line) + 1
+    line = _line_starts(text)[where.line - 1]
     return line + where.column - 1, line + where.end_column - 1
+
+
+# Asked for each finding of a file.
+@lru_cache(maxsize=4)
+def _line_starts(text: str) -> list[int]:
+    return [0, *(match.end() for match in re.finditer("\n", text))]
 
 
 def _without_item(start: int, end: int, text: str) -> tuple[Edit, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from lambdagent.frontend.lint.rules import Edit, File
 from lambdagent.frontend.lint.spots import Spot
@@ -25,22 +26,28 @@ def add_terminate(spot: Spot, file: File, meant: str | None) -> tuple[Edit, ...]
         meant: The tool whose name is a slip of it, if there is one.
     """
     text = file.source.text
-    if spot.node.start is None or _ALIAS.search(text):
+    if spot.node.start is None or _has_aliases(text):
         return ()
     edit = _Insertion(text).edit(spot, meant)
     return () if edit is None else (edit,)
 
 
-def offset(text: str) -> int:
-    """Return what the places of nodes leave out: a byte order mark."""
-    return int(text.startswith(BYTE_ORDER_MARK))
+# Asked for each agent of a file.
+@lru_cache(maxsize=4)
+def _has_aliases(text: str) -> bool:
+    return _ALIAS.search(text) is not None
+
+
+@lru_cache(maxsize=4)
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
 
 
 class _Insertion:
     def __init__(self, text: str) -> None:
         self.text = text
-        self.shift = offset(text)
-        self.newline = "\r\n" if "\r\n" in text else "\n"
+        self.shift = int(text.startswith(BYTE_ORDER_MARK))  # not counted by the places of nodes
+        self.newline = _newline(text)
 
     def edit(self, spot: Spot, meant: str | None) -> Edit | None:
         tools, mcp = spot.written("mcp", "localTools"), spot.written("mcp")

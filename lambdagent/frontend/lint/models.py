@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from lambdagent.frontend.lint.rules import File, Found
-from lambdagent.frontend.lint.spots import Spot
+from lambdagent.frontend.lint.spots import Spot, near
 from lambdagent.frontend.lint.windows import WINDOWS
 from lambdagent.frontend.models import history_tokens
 from lambdagent.frontend.report import BAD, nearest
@@ -15,6 +15,7 @@ from lambdagent.ir.data import Record
 from lambdagent.ir.surface import provider_of
 
 _HOT = 1.5
+_MOST_NAMES = 5
 # Who serves only models of its own, unless another address is given.
 _OWN_MODELS_ONLY = frozenset({"anthropic", "deepseek", "moonshot", "openai", "zhipu"})
 _DIGITS = re.compile(r"\d+")
@@ -119,7 +120,7 @@ def _unused_rules(script: Record, names: Collection[str]) -> Iterator[Found]:
 
 
 def _nobody(keys: tuple[str | int, ...], name: str, names: Collection[str]) -> Found:
-    known = sorted(names)
-    meant = nearest(name, known)
-    hint = f"write `{meant}`" if meant else f"use one of {', '.join(f'`{n}`' for n in known)}"
+    meant = near(name, names)
+    some = ", ".join(f"`{each}`" for each in sorted(names)[:_MOST_NAMES])
+    hint = f"write `{meant}`" if meant else f"use the name of an agent, such as {some}"
     return Found(keys, {"reason": f"no agent here is called `{name}`", "hint": hint})

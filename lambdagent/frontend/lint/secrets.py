@@ -32,7 +32,7 @@ _PATTERNS = tuple(
 
 
 # Asked for the finding, and again where a text is shown.
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def secrets_in(text: str) -> tuple[tuple[int, int, str], ...]:
     """Return where credentials stand in `text`, in order, and what each is.
 
@@ -71,8 +71,10 @@ def without_secrets(source: Source) -> Source:
     return Source(source.name, "".join([*parts, source.text[end:]]))
 
 
-def hide(text: str, source: Source) -> str:
-    """Return `text`, which may quote `source`, without the credentials of `source`."""
-    for start, end, _ in secrets_in(source.text):
-        text = text.replace(source.text[start:end], "*" * 8)
-    return text
+def hide(text: str) -> str:
+    """Return a text, which may quote a file, without credentials.
+
+    >>> hide("got https://bob:hunter2@example.com/v1")
+    'got https://bob:*******@example.com/v1'
+    """
+    return without_secrets(Source("", text)).text

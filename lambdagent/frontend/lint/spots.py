@@ -6,16 +6,20 @@ What aliases repeat is looked at once, under its first path; names are collected
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, TypeAlias
 
 import attrs
 
 from lambdagent.frontend.check import Config
 from lambdagent.frontend.nodes import ListNode, MapNode, Node
-from lambdagent.frontend.report import BAD
+from lambdagent.frontend.report import BAD, nearest
 from lambdagent.ir.data import Record
 
 Path: TypeAlias = "tuple[str | int, ...]"
+
+# Of a slip among more words nothing is guessed: each finding would compare it with all.
+_MOST_COMPARED = 50
 
 # Those that ask a model themselves.
 CALLERS = ("simple", "react", "step", "classifier")
@@ -77,6 +81,11 @@ def below(node: Node | None, key: str | int) -> Node | None:
         entry = node.entries.get(key) if isinstance(node, MapNode) else None
         return None if entry is None else entry[1]
     return node.items[key] if isinstance(node, ListNode) else None
+
+
+def near(word: str, known: Collection[str]) -> str | None:
+    """Return the word of `known` that `word` was meant to be; None if there are many."""
+    return nearest(word, known) if len(known) <= _MOST_COMPARED else None
 
 
 @attrs.define(eq=False, repr=False)
