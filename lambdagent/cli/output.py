@@ -43,6 +43,7 @@ _SPELLED = {
     "⋮": ":",
     "×": "x",
     "–": "-",
+    "✓": "ok",
     "✗": "x",
     "⚠": "!",
     "ℹ": "i",
@@ -194,6 +195,11 @@ def _discard(stream: TextIO) -> None:
         os.dup2(descriptor, stream.fileno())
     except (OSError, ValueError):
         return
+
+
+def has_terminal() -> bool:
+    """Whether there is somebody who can be asked."""
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def columns() -> int:

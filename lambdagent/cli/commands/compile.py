@@ -1,53 +1,82 @@
 """``lambdagent compile FILE``."""
 
+from __future__ import annotations
+
+import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 from lambdagent.api import compiling
 from lambdagent.cli.findings import render_findings
 from lambdagent.cli.output import Output, json_text
 from lambdagent.errors import UsageError, finding
 
+_FAILED = 1
+
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """Take the file and the format."""
-    parser.add_argument(
-        "file", metavar="FILE", help="agent file: YAML, λ text (.lam) or tables (.json)"
-    )
-    parser.add_argument(
+    """Take the file, the format, and what is looked at besides."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help="agent file: YAML, λ text (.lam) or tables (.json)")
+    add(
         "--format",
         choices=("text", "json", "python", "sarif", "github"),
         default="text",
         help="text for people, json for tools, python for code that rebuilds the term; sarif and "
         "github print what is wrong with the file, for services that build and test",
     )
-    parser.add_argument(
+    add(
         "--bounds",
         action="store_true",
         help="print how often models and tools can be called instead; json has that too",
     )
+    add(
+        "--dry-run",
+        action="store_true",
+        help="connect to every server that a run would ask, without asking anything",
+    )
 
 
 def run(arguments: Namespace, out: Output) -> int:
-    """Print what the agent compiles to. No effect is performed."""
+    """Print what the agent compiles to. No effect of it is performed."""
     if arguments.bounds and arguments.format not in {"text", "json"}:
         raise UsageError(finding("U001", option="--bounds", other=f"--format {arguments.format}"))
     compiled = compiling.compile_file(arguments.file)
+    endpoints: list[Any] | None = None
+    if arguments.dry_run:
+        # What connects is loaded for that alone.
+        reaching = import_module("lambdagent.api.reaching")
+        endpoints = reaching.reach_endpoints(compiled.program, os.environ)
+    _print(compiled, arguments, endpoints, out)
+    if endpoints is not None and arguments.format != "json":
+        is_answer = arguments.format == "text"
+        text = import_module("lambdagent.api.reaching").endpoints_text(endpoints)
+        (out.answer if is_answer else out.note)(f"\n{text}" if is_answer else text)
+    shows_urls = arguments.format in {"json", "python"} or compiled.term is None
+    if shows_urls and not arguments.bounds:
+        out.hidden(compiled.hidden)
+    return _FAILED if any(each.reason is not None for each in endpoints or ()) else 0
+
+
+def _print(
+    compiled: compiling.Compiled,
+    arguments: Namespace,
+    endpoints: Sequence[Any] | None,
+    out: Output,
+) -> None:
+    """Print the structure, or the bounds, in the form that is wanted."""
     match arguments.format:
-        case "sarif":
-            out.answer(render_findings([], {}, "sarif"))
-            return 0
-        case "github":
-            return 0
         case "json":
             found = compiled.bounds.to_json() if arguments.bounds else compiled.to_json()
+            if endpoints is not None:
+                found = {**found, "endpoints": [each.to_json() for each in endpoints]}
             out.answer(json_text(found))
         case "python":
             out.answer(compiled.to_python().rstrip("\n"))
-        case _ if arguments.bounds:
-            out.answer(compiled.bounds.describe().rstrip("\n"))
-        case _:
-            out.answer(compiled.describe().rstrip("\n"))
-    shows_urls = arguments.format != "text" or compiled.term is None
-    if shows_urls and not arguments.bounds:
-        out.hidden(compiled.hidden)
-    return 0
+        case "text":
+            told = compiled.bounds.describe() if arguments.bounds else compiled.describe()
+            out.answer(told.rstrip("\n"))
+        case "sarif":
+            out.answer(render_findings([], {}, "sarif"))

@@ -96,22 +96,33 @@ def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) ->
     key = environment.get(variable, "").strip() if variable else ""
     if service.needs_key and not key:
         raise EffectError(finding("E001", provider=model.provider, variable=variable))
-    named = environment.get(service.url_variable, "") if service.url_variable else ""
-    url = model.base_url or named or service.base_url
-    if not url:
-        hint = "add `model.baseUrl: https://…/v1`"
-        raise _unusable(model.provider, "it has no URL", hint)
+    url = base_url(model.provider, model.base_url, environment)
     if _KEY.fullmatch(key) is None:
         what = f"the key in `{variable}` holds characters that no key has"
         raise _unusable(model.provider, what, f"copy the key into `{variable}` again")
+    return Endpoint(
+        provider=model.provider, base_url=url, key=key or None, variable=variable or ""
+    )
+
+
+def base_url(provider: str, written: str | None, environment: Mapping[str, str]) -> str:
+    """Return the URL that `provider` is asked at, where the agent file has `written`.
+
+    Raises:
+        EffectError: There is no such provider, it has no URL, or that is none (E005).
+    """
+    service = SERVICES.get(provider)
+    if service is None:
+        raise _no_service(provider)
+    named = environment.get(service.url_variable, "") if service.url_variable else ""
+    url = written or named or service.base_url
+    if not url:
+        raise _unusable(provider, "it has no URL", "add `model.baseUrl: https://…/v1`")
     try:
-        usable = _usable(url)
+        return _usable(url)
     except ValueError as error:
         hint = "write the whole URL, such as `baseUrl: https://…/v1`"
-        raise _unusable(model.provider, f"this is no URL: `{shown_url(url)}`", hint) from error
-    return Endpoint(
-        provider=model.provider, base_url=usable, key=key or None, variable=variable or ""
-    )
+        raise _unusable(provider, f"this is no URL: `{shown_url(url)}`", hint) from error
 
 
 def _usable(url: str) -> str:

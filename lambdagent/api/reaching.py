@@ -1,0 +1,137 @@
+"""Program → the servers that a run of it would ask, and whether they can be reached.
+
+No model is called and no key is sent; see `effects.reach`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from lambdagent.effects.llm import SCRIPTED, SERVICES, base_url
+from lambdagent.effects.reach import reach
+from lambdagent.errors import EffectError
+from lambdagent.ir.data import Record
+from lambdagent.ir.program import Program
+from lambdagent.ir.url import shown_url
+
+LIMIT_S = 10.0
+
+
+@attrs.frozen
+class Endpoint:
+    """A server, and whether it can be reached.
+
+    Attributes:
+        service: The provider of models.
+        url: Its address, as far as that may be shown; None if none is known.
+        sites: Who asks there, by name.
+        elapsed_s: How long the attempt took.
+        reason: Why it cannot be reached; None if it can.
+        note: What a run would lack besides.
+    """
+
+    service: str
+    url: str | None
+    sites: tuple[str, ...]
+    elapsed_s: float
+    reason: str | None
+    note: str | None
+
+    def to_json(self) -> dict[str, object]:
+        """Return it as JSON."""
+        return {
+            "service": self.service,
+            "url": self.url,
+            "sites": list(self.sites),
+            "reachable": self.reason is None,
+            "elapsed": round(self.elapsed_s, 3),
+            "reason": self.reason,
+            "note": self.note,
+        }
+
+
+def reach_endpoints(
+    program: Program, environment: Mapping[str, str], limit_s: float = LIMIT_S
+) -> list[Endpoint]:
+    """Return the servers of the models of `program`, each once, in the order of their sites.
+
+    A scripted model has none.
+
+    Args:
+        program: Nothing of it is run.
+        environment: Where URLs and keys come from.
+        limit_s: Longest time for all together.
+    """
+    asking = _asking(program)
+    urls: dict[tuple[str, str | None], str] = {}
+    refused: dict[tuple[str, str | None], str] = {}
+    for place in asking:
+        try:
+            urls[place] = base_url(*place, environment)
+        except EffectError as error:
+            refused[place] = error.diagnostic.what
+    distinct = list(dict.fromkeys(urls.values()))
+    reached = dict(zip(distinct, reach(distinct, limit_s), strict=True))
+    found = []
+    for place, sites in asking.items():
+        url = urls.get(place)
+        ended = None if url is None else reached[url]
+        found.append(
+            Endpoint(
+                place[0],
+                None if url is None else shown_url(url),
+                tuple(sites),
+                0.0 if ended is None else ended.elapsed_s,
+                refused[place] if ended is None else ended.reason,
+                _lacking(place[0], environment),
+            )
+        )
+    return found
+
+
+def _asking(program: Program) -> dict[tuple[str, str | None], list[str]]:
+    """Return the sites that ask models, by provider and URL as written."""
+    asking: dict[tuple[str, str | None], list[str]] = {}
+    for name in sorted(program.sites):
+        site = program.sites[name]
+        model = site.static.get("model")
+        if site.kind != "llm" or not isinstance(model, Record) or site.binding is not None:
+            continue
+        provider, written = model.get("provider"), model.get("base_url")
+        if isinstance(provider, str) and provider != SCRIPTED:
+            place = (provider, written if isinstance(written, str) else None)
+            asking.setdefault(place, []).append(name)
+    return asking
+
+
+def _lacking(provider: str, environment: Mapping[str, str]) -> str | None:
+    service = SERVICES.get(provider)
+    if service is None or not service.needs_key or service.key_variable is None:
+        return None
+    is_set = bool(environment.get(service.key_variable, "").strip())
+    return None if is_set else f"the environment variable `{service.key_variable}` is not set"
+
+
+def endpoints_text(endpoints: Sequence[Endpoint]) -> str:
+    """Return a line for each of `endpoints`, under a heading."""
+    if not endpoints:
+        return "Endpoints: none; nothing outside is asked"
+    rows = [(each.service, each.url or "–", _stands(each)) for each in endpoints]
+    widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
+    lines = [
+        f"  {service:<{widths[0]}}  {url:<{widths[1]}}  {stands}" for service, url, stands in rows
+    ]
+    return "\n".join(["Endpoints:", *lines])
+
+
+def _stands(endpoint: Endpoint) -> str:
+    took = f"{endpoint.elapsed_s * 1000:.0f}ms"
+    if endpoint.reason is None:
+        stands = f"✓ reachable ({took})"
+    elif endpoint.url is None:
+        stands = f"✗ {endpoint.reason}"
+    else:
+        stands = f"✗ not reachable ({took}): {endpoint.reason}"
+    return stands if endpoint.note is None else f"{stands}; {endpoint.note}"

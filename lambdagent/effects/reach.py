@@ -1,0 +1,150 @@
+"""URL → whether its server can be reached, and how fast.
+
+A connection is opened, over TLS where the URL says so, and closed again. Nothing is asked for and
+no key is sent, so it costs nothing. Proxies of the environment are gone through, as in a run.
+"""
+
+from __future__ import annotations
+
+import base64
+import queue
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Sequence
+from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+import attrs
+
+_AT_ONCE = 32
+_PORTS = {"http": 80, "https": 443}
+_LONGEST_ANSWER = 65_536  # of a proxy, in bytes
+
+
+@attrs.frozen
+class Reached:
+    """How one attempt ended.
+
+    Attributes:
+        elapsed_s: How long it took.
+        reason: Why the server cannot be reached; None if it can.
+    """
+
+    elapsed_s: float
+    reason: str | None = None
+
+
+def reach(urls: Sequence[str], limit_s: float) -> list[Reached]:
+    """Return whether the servers of `urls` can be reached, in that order, all within `limit_s`."""
+    started = time.monotonic()
+    waiting: queue.SimpleQueue[int] = queue.SimpleQueue()
+    for number in range(len(urls)):
+        waiting.put(number)
+    found: queue.SimpleQueue[tuple[int, Reached]] = queue.SimpleQueue()
+
+    def work() -> None:
+        while True:
+            try:
+                number = waiting.get_nowait()
+            except queue.Empty:
+                return
+            found.put((number, _attempt(urls[number], started + limit_s)))
+
+    # Not joined: nothing can interrupt a look-up of a name, and nobody waits for one at the end.
+    for _ in range(min(_AT_ONCE, len(urls))):
+        threading.Thread(target=work, daemon=True).start()
+    ended: dict[int, Reached] = {}
+    while len(ended) < len(urls):
+        try:
+            number, reached = found.get(timeout=max(started + limit_s - time.monotonic(), 0.0))
+        except queue.Empty:
+            break
+        ended[number] = reached
+    late = Reached(limit_s, f"no answer within {limit_s:g} s")
+    return [ended.get(number, late) for number in range(len(urls))]
+
+
+def _attempt(url: str, deadline: float) -> Reached:
+    started = time.monotonic()
+    reason = None
+    try:
+        _connect(urlsplit(url), deadline)
+    except (OSError, ValueError) as error:
+        reason = _reason(error)
+    return Reached(time.monotonic() - started, reason)
+
+
+def _connect(parts: SplitResult, deadline: float) -> None:
+    host = parts.hostname or ""
+    port = parts.port or _PORTS[parts.scheme]
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if proxy is None or proxy_bypass(host):
+        with _opened(host, port, deadline) as plain:
+            if parts.scheme == "https":
+                _greet(plain, host)
+        return
+    way = urlsplit(proxy if "//" in proxy else f"//{proxy}", "http")
+    where = f"the proxy `{way.hostname}`"
+    try:
+        plain = _opened(way.hostname or "", way.port or _PORTS.get(way.scheme, 1080), deadline)
+    except OSError as error:
+        raise OSError(f"{where}: {_reason(error)}") from error
+    with plain:
+        # An http server is asked through the proxy, so only a request could tell more.
+        if parts.scheme == "https" and way.scheme == "http":
+            _tunnel(plain, way, host, port)
+            _greet(plain, host)
+
+
+def _opened(host: str, port: int, deadline: float) -> socket.socket:
+    left_s = max(deadline - time.monotonic(), 0.001)
+    opened = socket.create_connection((host, port), timeout=left_s)
+    opened.settimeout(max(deadline - time.monotonic(), 0.001))
+    return opened
+
+
+def _greet(plain: socket.socket, host: str) -> None:
+    """Shake hands over TLS as a client does that insists on a certificate."""
+    with ssl.create_default_context().wrap_socket(plain, server_hostname=host):
+        return
+
+
+def _tunnel(plain: socket.socket, way: SplitResult, host: str, port: int) -> None:
+    """Have the proxy `way` connect us to `host`."""
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    lines = [f"CONNECT {place} HTTP/1.1", f"Host: {place}"]
+    if way.username is not None:
+        user = f"{unquote(way.username)}:{unquote(way.password or '')}"
+        lines.append(f"Proxy-Authorization: Basic {base64.b64encode(user.encode()).decode()}")
+    plain.sendall("\r\n".join([*lines, "", ""]).encode())
+    answer = b""
+    while b"\r\n\r\n" not in answer:
+        more = plain.recv(4096)
+        if not more or len(answer) > _LONGEST_ANSWER:
+            break
+        answer += more
+    words = answer.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
+    if len(words) < 2 or words[1] != "200":
+        said = words[1] if len(words) > 1 and words[1].isdecimal() else "something else than HTTP"
+        raise OSError(f"the proxy `{way.hostname}` answers {said}")
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """Return what happened in words that say what to look at."""
+    match error:
+        case socket.gaierror():
+            return "no server of that name is known"
+        case ssl.SSLCertVerificationError():
+            return f"its certificate is refused: {error.verify_message}"
+        case ssl.SSLError():
+            return f"it does not speak TLS: {(error.reason or 'no reason').lower()}"
+        case TimeoutError():
+            return "it does not answer in time"
+        case ConnectionRefusedError():
+            return "nothing listens there"
+        case OSError():
+            return (error.strerror or "").lower() or str(error) or type(error).__name__
+    return "that is no address"

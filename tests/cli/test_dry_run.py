@@ -1,0 +1,100 @@
+"""``lambdagent compile --dry-run``: every server is reached, and asked nothing."""
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.command import Command
+
+SECRET = "hunter2"
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A port at which connections are taken by the system; nobody reads them."""
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as made:
+        yield made.getsockname()[1]
+
+
+@pytest.fixture(autouse=True)
+def without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def chain(command: Command, *urls: str) -> str:
+    steps = [
+        f'- {{name: s{i}, prompt: do, model: {{provider: custom, name: m, baseUrl: "{url}"}}}}'
+        for i, url in enumerate(urls)
+    ]
+    text = "type: chain\nname: a\nsystemPrompt: p\nchain:\n  steps:\n    " + "\n    ".join(steps)
+    return command.write("agent.yml", text)
+
+
+def test_a_scripted_agent_reaches_nothing(command: Command):
+    done = command("compile", "simple.yml", "--dry-run")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("\n\nEndpoints: none; nothing outside is asked\n")
+
+
+def test_a_server_is_told_once_with_its_latency(command: Command, port: int):
+    url = f"http://me:{SECRET}@127.0.0.1:{port}/v1?api_key={SECRET}"
+    done = command("compile", chain(command, url, url), "--dry-run")
+    assert (done.code, done.err) == (0, "")
+    line = done.out.splitlines()[-1]
+    assert line.startswith(f"  custom  http://127.0.0.1:{port}/v1  ✓ reachable (")
+    assert SECRET not in done.out
+
+
+def test_one_server_out_of_reach_makes_the_exit_code_1(command: Command, port: int):
+    here, nowhere = f"http://127.0.0.1:{port}", f"http://x:{SECRET}@no-such-host.invalid/v1"
+    done = command("compile", chain(command, here, nowhere), "--dry-run", "--format", "json")
+    assert done.code == 1
+    first, second = json.loads(done.out)["endpoints"]
+    assert (first["reachable"], first["sites"], first["reason"]) == (True, ["llm:s0"], None)
+    assert second["reason"] == "no server of that name is known"
+    assert second["url"] == "http://no-such-host.invalid/v1"
+    assert SECRET not in done.out + done.err
+
+
+def test_python_stays_python_and_the_servers_go_to_standard_error(command: Command, port: int):
+    name = chain(command, f"http://127.0.0.1:{port}")
+    done = command("compile", name, "--dry-run", "--format", "python")
+    assert done.code == 0
+    compile(done.out, name, "exec")
+    assert done.err.startswith("Endpoints:\n  custom  ")
+
+
+def test_bounds_have_them_too(command: Command, port: int):
+    done = command("compile", chain(command, f"http://127.0.0.1:{port}"), "--dry-run", "--bounds")
+    assert done.code == 0
+    assert "Endpoints:\n" in done.out
+
+
+def test_a_missing_key_is_told_and_no_failure(
+    command: Command, monkeypatch: pytest.MonkeyPatch, port: int
+):
+    monkeypatch.setenv("OPENAI_BASE_URL", f"http://127.0.0.1:{port}")
+    command.write("agent.yml", "type: simple\nsystemPrompt: p\nmodel: {name: gpt-5}\n")
+    done = command("compile", "agent.yml", "--dry-run")
+    assert done.code == 0
+    assert done.out.endswith("; the environment variable `OPENAI_API_KEY` is not set\n")
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    assert "is not set" not in command("compile", "agent.yml", "--dry-run").out
+
+
+@pytest.mark.parametrize(
+    ("model", "reason"),
+    [
+        ("{provider: custom, name: m}", "it has no URL"),
+        ("{provider: custom, name: m, baseUrl: 'ftp://x'}", "this is no URL: `ftp://x`"),
+        ("{provider: claude-code}", "it is not supported yet"),
+    ],
+)
+def test_a_provider_that_cannot_be_used_is_told(command: Command, model: str, reason: str):
+    command.write("agent.yml", f"type: simple\nsystemPrompt: p\nmodel: {model}\n")
+    done = command("compile", "agent.yml", "--dry-run")
+    assert done.code == 1
+    assert reason in done.out.splitlines()[-1]
