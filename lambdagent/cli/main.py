@@ -27,6 +27,7 @@ from lambdagent.errors import LambdagentError, SuspendedError, plain
 
 # Name on the command line, module, one line of help.
 COMMANDS = {
+    "new": ("new", "write an agent file to begin with"),
     "run": ("run", "compile an agent and run it on an input"),
     "compile": ("compile", "compile an agent and print its structure, without running it"),
     "lint": ("lint", "say what is wrong with agents, what it means in λ, and how to mend it"),

@@ -79,4 +79,17 @@ MESSAGES: dict[str, Text] = {
         "`{path}` is nothing that can be edited",
         why="a fork may change its `input`, or the answer of a step, as in `3` or `3:text`",
     ),
+    "U030": Text(
+        "which type of agent?", why="it is one of {types}", fix="as in `lambdagent new simple`"
+    ),
+    "U031": Text(
+        "nobody is known to serve the model `{model}`", fix="say who does with `--provider`"
+    ),
+    "U032": Text("`{option}` must be one line of at most {limit}, got {actual}"),
+    "U033": Text(
+        "`{path}` is there already",
+        why="what is in it would be lost",
+        fix="name another file with `--output`, or replace it with `--force`",
+    ),
+    "U034": Text("nothing is written: the input ended before everything was answered"),
 }
