@@ -128,6 +128,25 @@ def write_file(path: Path, text: str, *, private: bool = False) -> None:
         fill_file(path, lambda place: _write(place, text), private=private)
 
 
+def write_new(path: Path, text: str, *, force: bool) -> None:
+    """Write a file; one that is there stays, unless `force`.
+
+    Raises:
+        UsageError: It is there, or cannot be written.
+    """
+    try:
+        if force:
+            write_file(path, text)
+        else:
+            with path.open("x", encoding="utf-8") as stream:
+                stream.write(text)
+    except FileExistsError:
+        raise UsageError(finding("U033", path=str(path))) from None
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(finding("U002", path=str(path), reason=reason)) from error
+
+
 def _write(path: Path, text: str) -> None:
     path.write_text(text, encoding="utf-8", errors="replace")
 

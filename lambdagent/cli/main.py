@@ -1,8 +1,8 @@
 """The command ``lambdagent``: finds the command, runs it, turns errors into exit codes.
 
-Exit codes: 0 fine, 1 the run failed, 2 does not compile or wrong usage, 3 lint found errors, 4 no
-such file, 70 a fault of ours, 75 the run waits for a person, 129 hung up, 130 interrupted, 141
-nobody reads our output, 143 terminated.
+Exit codes: 0 fine, 1 the run failed, 2 does not compile or wrong usage, 3 lint found errors or not
+all was imported, 4 no such file, 70 a fault of ours, 75 the run waits for a person, 129 hung up,
+130 interrupted, 141 nobody reads our output, 143 terminated.
 """
 
 # Note [Ending once]
@@ -28,6 +28,7 @@ from lambdagent.errors import LambdagentError, SuspendedError, plain
 # Name on the command line, module, one line of help.
 COMMANDS = {
     "new": ("new", "write an agent file to begin with"),
+    "import": ("import_", "make an agent file of a file of another framework"),
     "run": ("run", "compile an agent and run it on an input"),
     "compile": ("compile", "compile an agent and print its structure, without running it"),
     "lint": ("lint", "say what is wrong with agents, what it means in λ, and how to mend it"),

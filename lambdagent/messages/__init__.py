@@ -1,12 +1,12 @@
 """The words of every diagnostic, in one table keyed by code.
 
 `S` schema, `L` lint, `P` λ syntax, `R` run, `E` effect, `M` machine, `K` checkpoint, `T` trace,
-`U` usage.
+`U` usage, `I` import.
 """
 
 from __future__ import annotations
 
-from lambdagent.messages import agent_files, commands, lambda_texts, lint, runs
+from lambdagent.messages import agent_files, commands, imports, lambda_texts, lint, runs
 from lambdagent.messages.text import Text
 
 MESSAGES: dict[str, Text] = {
@@ -15,4 +15,5 @@ MESSAGES: dict[str, Text] = {
     **lambda_texts.MESSAGES,
     **runs.MESSAGES,
     **commands.MESSAGES,
+    **imports.MESSAGES,
 }

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lambdagent.api import starting
 from lambdagent.cli.confirming import has_terminal
-from lambdagent.cli.files import place, write_file
+from lambdagent.cli.files import place, write_new
 from lambdagent.cli.output import Output
 from lambdagent.errors import UsageError, finding
 from lambdagent.ir.surface import provider_of
@@ -72,7 +72,7 @@ def run(arguments: Namespace, out: Output) -> int:
     if path == _STANDARD_OUTPUT:
         out.answer(text.rstrip("\n"))
         return 0
-    _write(Path(path), text, force=arguments.force)
+    write_new(Path(path), text, force=arguments.force)
     out.answer(path)
     return 0
 
@@ -95,25 +95,6 @@ def _checked(text: str, option: str) -> str:
         limit = f"{_LONGEST_NAME} characters"
         raise UsageError(finding("U032", option=option, limit=limit, actual=text))
     return text
-
-
-def _write(path: Path, text: str, *, force: bool) -> None:
-    """Write the file; one that is there stays, unless `force`.
-
-    Raises:
-        UsageError: It is there, or cannot be written.
-    """
-    try:
-        if force:
-            write_file(path, text)
-        else:
-            with path.open("x", encoding="utf-8") as stream:
-                stream.write(text)
-    except FileExistsError:
-        raise UsageError(finding("U033", path=str(path))) from None
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise UsageError(finding("U002", path=str(path), reason=reason)) from error
 
 
 def _language() -> str:

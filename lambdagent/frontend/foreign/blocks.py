@@ -1,0 +1,199 @@
+"""Mappings of a foreign file, of which each key is read or told to be left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from lambdagent.errors import ConfigError, Diagnostic, finding
+from lambdagent.frontend.foreign.draft import Draft
+from lambdagent.frontend.nodes import ListNode, MapNode, Node, Scalar, is_null, span_of
+from lambdagent.frontend.yaml_tree import parse_yaml
+from lambdagent.source import Source, Span
+
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_NO_MATCH = "an agent file has nothing that stands for it"
+
+
+def read_blocks(source: Source, draft: Draft, framework: str) -> Block:
+    """Return the mapping that a YAML or JSON text holds.
+
+    Raises:
+        ConfigError: It cannot be read, or is no mapping.
+    """
+    tree = parse_yaml(source)
+    if tree.findings or tree.root is None:
+        raise ConfigError(tree.findings, source)
+    if not isinstance(tree.root, MapNode):
+        raise no_file(source, framework, "it holds no mapping", span_of(tree.root, source))
+    return Block(tree.root, source, draft)
+
+
+def no_file(source: Source, framework: str, reason: str, where: Span | None = None) -> ConfigError:
+    """Return the error that `source` is no file of `framework`."""
+    found: Diagnostic = finding("I010", where, framework=framework, reason=reason)
+    return ConfigError(found, source)
+
+
+class Block:
+    """One mapping. Reading a key marks it; `finish` tells the keys that nobody read."""
+
+    def __init__(self, node: MapNode, source: Source, draft: Draft, place: str = "") -> None:
+        """Read `node` of `source`, which stands at `place`."""
+        self.node = node
+        self.source = source
+        self.draft = draft
+        self.place = place
+        self.read: set[str] = set()
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys, in the order of the file."""
+        return list(self.node.entries)
+
+    def span(self, key: str | None = None) -> Span | None:
+        """Return where `key` stands, or the mapping."""
+        if key is not None and key in self.node.entries:
+            return span_of(self.node.entries[key][0], self.source)
+        first = next((name for name, _ in self.node.entries.values()), self.node)
+        return span_of(first, self.source)
+
+    def path(self, key: str) -> str:
+        """Return the path of `key` as people write it."""
+        return f"{self.place}.{key}" if self.place else key
+
+    # --- values ---
+
+    def _value(self, key: str) -> Node | None:
+        """Return what is written for `key`; None for nothing."""
+        self.read.add(key)
+        found = self.node.entries.get(key)
+        return None if found is None or is_null(found[1]) else found[1]
+
+    def _read(self, key: str, expected: str, read: Callable[[Node], Any]) -> Any:
+        node = self._value(key)
+        if node is None:
+            return None
+        value = read(node)
+        if value is None:
+            self.lost(key, f"{expected} was expected")
+        return value
+
+    def text(self, key: str) -> str | None:
+        """Return a text without the space around it."""
+        return self._read(  # type: ignore[no-any-return]
+            key, "a text", lambda node: node.text.strip() if isinstance(node, Scalar) else None
+        )
+
+    def flag(self, key: str) -> bool:
+        """Return whether yes is written."""
+        return bool(
+            self._read(
+                key,
+                "true or false",
+                lambda node: (
+                    _FLAGS.get(node.text.casefold()) if isinstance(node, Scalar) else None
+                ),
+            )
+        )
+
+    def number(self, key: str, least: float, most: float) -> float | None:
+        """Return a number from `least` to `most`."""
+
+        def read(node: Node) -> float | None:
+            try:
+                number = float(node.text) if isinstance(node, Scalar) else None
+            except ValueError:
+                return None
+            return number if number is not None and least <= number <= most else None
+
+        found = self._read(key, f"a number from {least:g} to {most:g}", read)
+        return None if found is None else float(found)
+
+    def whole(self, key: str, most: int = 2**53) -> int | None:
+        """Return a whole number from 1 to `most`."""
+        found = self.number(key, 1, most)
+        return None if found is None else int(found)
+
+    def texts(self, key: str) -> list[tuple[str, Span | None]]:
+        """Return the texts of a list, or a single one, each with its place."""
+        node = self._value(key)
+        if node is None:
+            return []
+        items = node.items if isinstance(node, ListNode) else [node]
+        found = []
+        for item in items:
+            if isinstance(item, Scalar):
+                if not is_null(item):
+                    found.append((item.text.strip(), span_of(item, self.source)))
+            else:
+                self.lost(key, "a text was expected", span_of(item, self.source))
+        return found
+
+    def block(self, key: str) -> Block | None:
+        """Return a mapping."""
+        node = self._read(key, "a mapping", _as_map)
+        return None if node is None else self._inside(node, self.path(key))
+
+    def blocks(self, key: str) -> list[Block]:
+        """Return the mappings of a list."""
+        node = self._value(key)
+        if node is None:
+            return []
+        if not isinstance(node, ListNode):
+            self.lost(key, "a list was expected")
+            return []
+        found = []
+        for number, item in enumerate(node.items):
+            if isinstance(item, MapNode):
+                found.append(self._inside(item, f"{self.path(key)}[{number}]"))
+            elif not is_null(item):
+                self.lost(key, "a mapping was expected", span_of(item, self.source))
+        return found
+
+    def is_text(self, key: str) -> bool:
+        """Whether `key` holds a single value."""
+        return isinstance(self.node.entries.get(key, (None, None))[1], Scalar)
+
+    def is_map(self, key: str) -> bool:
+        """Whether `key` holds a mapping."""
+        return isinstance(self.node.entries.get(key, (None, None))[1], MapNode)
+
+    def is_list(self, key: str) -> bool:
+        """Whether `key` holds a list."""
+        return isinstance(self.node.entries.get(key, (None, None))[1], ListNode)
+
+    def _inside(self, node: MapNode, place: str) -> Block:
+        return Block(node, self.source, self.draft, place)
+
+    # --- what is left out ---
+
+    def lost(self, key: str, reason: str, where: Span | None = None) -> None:
+        """Note that `key` is left out."""
+        self.read.add(key)
+        place = where or self.span(key)
+        self.draft.lose("I001", self.source, place, field=self.path(key), reason=reason)
+
+    def ignore(self, keys: Iterable[str]) -> None:
+        """Read `keys`, which mean nothing to a run."""
+        self.read.update(keys)
+
+    def finish(self) -> None:
+        """Note each key that nobody read and that holds more than nothing or no."""
+        for key, (_, node) in self.node.entries.items():
+            if key not in self.read and not _is_empty(node):
+                self.lost(key, _NO_MATCH)
+
+
+def _as_map(node: Node) -> MapNode | None:
+    return node if isinstance(node, MapNode) else None
+
+
+def _is_empty(node: Node) -> bool:
+    match node:
+        case Scalar():
+            return is_null(node) or not node.text.strip() or node.text.casefold() == "false"
+        case ListNode():
+            return not node.items
+        case _:
+            return all(_is_empty(inner) for _, inner in node.entries.values())

@@ -1,0 +1,284 @@
+"""OpenAI Agents SDK: Python source with ``Agent(…)``, which is parsed and never run.
+
+An agent with handoffs is a router whose default is the agent itself; one with tools is a ReAct
+loop. The program begins with the agent that is given to ``Runner.run``, or else with the one that
+no other hands over to.
+
+Source: https://openai.github.io/openai-agents-python/agents/ and …/handoffs/
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, Final
+
+import attrs
+
+from lambdagent.errors import ConfigError, finding
+from lambdagent.frontend.foreign.draft import MAX_LEVELS, Agent, Draft, Imported
+from lambdagent.frontend.foreign.models import served_by
+from lambdagent.frontend.foreign.python_code import (
+    Names,
+    assigned,
+    is_nothing,
+    name_of,
+    number_of,
+    parse_python,
+    span_of,
+    text_of,
+    walk,
+)
+from lambdagent.source import Source
+
+OPENAI_AGENTS: Final = "the OpenAI Agents SDK"
+_RUNS: Final = ("run", "run_streamed", "run_sync")
+_DEFAULT_MODEL: Final = {"provider": "openai", "name": "gpt-4.1"}
+_NO_MATCH: Final = "an agent file has nothing that stands for it"
+# Settings of a model: ours, least, most, whether whole.
+_SETTINGS: Final = {
+    "temperature": ("temperature", 0.0, 2.0, False),
+    "top_p": ("topP", 0.0, 1.0, False),
+    "max_tokens": ("maxTokens", 1.0, 2.0**53, True),
+}
+
+
+def import_source(source: Source) -> Imported:
+    """Return the agent file that the agents of a Python source make.
+
+    Raises:
+        ConfigError: It is no Python, or makes no agent.
+    """
+    draft = Draft()
+    tree = parse_python(source)
+    reader = _Reader(draft, source, tree)
+    return draft.imported(reader.program(tree), OPENAI_AGENTS, [source])
+
+
+@attrs.frozen(eq=False)
+class _Made:
+    """An ``Agent(…)`` of the source.
+
+    Attributes:
+        variable: What it is assigned to.
+        call: The call, whose keywords are its fields.
+    """
+
+    variable: str
+    call: ast.Call
+
+    @property
+    def fields(self) -> dict[str, ast.expr]:
+        """The arguments, by keyword; the first without one is the name."""
+        given = {each.arg: each.value for each in self.call.keywords if each.arg is not None}
+        if self.call.args:
+            given.setdefault("name", self.call.args[0])
+        return given
+
+
+class _Reader:
+    def __init__(self, draft: Draft, source: Source, tree: ast.Module) -> None:
+        self.draft = draft
+        self.source = source
+        self.names: Names = assigned(tree)
+        self.made = {
+            name: _Made(name, value)
+            for name, value in self.names.items()
+            if isinstance(value, ast.Call) and name_of(value.func) == "Agent"
+        }
+        self.used: set[str] = set()
+
+    def program(self, tree: ast.Module) -> Agent:
+        """Return the agent that the program begins with."""
+        self.nameless(tree)
+        if not self.made:
+            hint = "agents are read where a name stands for one, as in `a = Agent(name=…)`"
+            found = finding("I011", what="agent", path=self.source.name, hint=hint)
+            raise ConfigError(found, self.source)
+        root = self.agent(self.made[self.first(tree)], ())
+        for name, each in self.made.items():
+            if name not in self.used:
+                self.lose(each.call, name, "nothing that is carried over leads to it")
+        return root
+
+    def nameless(self, tree: ast.Module) -> None:
+        """Name the agents that are made where they are used."""
+        known = {id(each.call) for each in self.made.values()}
+        for node in walk(tree):
+            is_agent = isinstance(node, ast.Call) and name_of(node.func) == "Agent"
+            if is_agent and isinstance(node, ast.Call) and id(node) not in known:
+                variable = f"the agent of line {node.lineno}"
+                self.made[variable] = _Made(variable, node)
+
+    def first(self, tree: ast.Module) -> str:
+        """Return the name of the agent that the program begins with."""
+        by_call = {id(each.call): name for name, each in self.made.items()}
+        for node in walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(attr=verb, value=owner)) if (
+                    verb in _RUNS and name_of(owner) == "Runner"
+                ):
+                    given = [*node.args[:1], *(k.value for k in node.keywords)]
+                    for each in given:
+                        name = by_call.get(id(each)) or self.variable(each)
+                        if name is not None:
+                            return name
+        led_to = {
+            name
+            for each in self.made.values()
+            for key in ("handoffs", "tools")
+            for item in _items(each.fields.get(key))
+            if (name := self.led_to(item)) is not None
+        }
+        return next((name for name in reversed(self.made) if name not in led_to), [*self.made][-1])
+
+    def variable(self, node: ast.expr) -> str | None:
+        """Return the name of the agent that `node` names."""
+        return node.id if isinstance(node, ast.Name) and node.id in self.made else None
+
+    def led_to(self, item: ast.expr) -> str | None:
+        """Return whom a handoff, or an agent used as a tool, leads to."""
+        match item:
+            case ast.Call(func=ast.Attribute(value=inner, attr="as_tool")):
+                return self.led_to(inner)
+            case ast.Call(func=called, args=[inner, *_]) if name_of(called) == "handoff":
+                return self.led_to(inner)
+            case ast.Call(func=called, keywords=keywords) if name_of(called) == "handoff":
+                given = [each.value for each in keywords if each.arg == "agent"]
+                return self.led_to(given[0]) if given else None
+            case ast.Call() if name_of(item.func) == "Agent":
+                return next(n for n, each in self.made.items() if each.call is item)
+        return self.variable(item)
+
+    def lose(self, node: ast.AST, field: str, reason: str) -> None:
+        where = span_of(node, self.source)
+        self.draft.lose("I001", self.source, where, field=field, reason=reason)
+
+    # --- one agent ---
+
+    def agent(self, made: _Made, above: tuple[str, ...]) -> Agent:
+        """Return `made`, which those `above` lead to."""
+        self.used.add(made.variable)
+        fields = made.fields
+        name = text_of(fields.get("name"), self.names) or made.variable
+        prompt = self.prompt(made, fields)
+        model = self.model(made, fields)
+        tools = list(self.tools(made, fields))
+        known = {"name", "instructions", "model", "model_settings", "tools", "handoffs"}
+        for key, value in fields.items():
+            if key not in known | {"handoff_description"} and not is_nothing(value):
+                self.lose(value, f"{made.variable}.{key}", _NO_MATCH)
+        for each in made.call.keywords:
+            if each.arg is None:
+                self.lose(each.value, made.variable, "only what is written in the file is read")
+        members = list(self.handoffs(made, fields, above))
+        alone = self.draft.agent(name, prompt, model, tools)
+        if not members:
+            return alone
+        own = {**alone, "name": f"{name} itself"}
+        return self.draft.choice(name, prompt, members, model, own)
+
+    def prompt(self, made: _Made, fields: dict[str, ast.expr]) -> str:
+        written = fields.get("instructions")
+        found = text_of(written, self.names)
+        if found is None and written is not None:
+            self.lose(
+                written, f"{made.variable}.instructions", "it is made while the program runs"
+            )
+        return (found or "").strip()
+
+    def model(self, made: _Made, fields: dict[str, ast.expr]) -> dict[str, Any]:
+        model: dict[str, Any] = dict(_DEFAULT_MODEL)
+        written = fields.get("model")
+        name = text_of(written, self.names)
+        if name is None and isinstance(written, ast.Call):  # such as LitellmModel(model="…")
+            name = next(
+                (text_of(k.value, self.names) for k in written.keywords if k.arg == "model"), None
+            )
+        if name:
+            provider, served, known = served_by(None, name.removeprefix("litellm/"))
+            model = {"provider": provider, "name": served}
+            if not known and written is not None:
+                where = span_of(written, self.source)
+                self.draft.lose("I004", self.source, where, name=name)
+        elif written is not None and not is_nothing(written):
+            self.lose(written, f"{made.variable}.model", "it is made while the program runs")
+        return {**model, **self.settings(made, fields)}
+
+    def settings(self, made: _Made, fields: dict[str, ast.expr]) -> dict[str, Any]:
+        written = fields.get("model_settings")
+        if isinstance(written, ast.Name):
+            written = self.names.get(written.id, written)
+        if written is None:
+            return {}
+        if not isinstance(written, ast.Call):
+            self.lose(written, f"{made.variable}.model_settings", "it is no `ModelSettings(…)`")
+            return {}
+        found: dict[str, Any] = {}
+        for each in written.keywords:
+            ours = _SETTINGS.get(each.arg or "")
+            number = number_of(each.value, self.names)
+            if ours is not None and number is not None and ours[1] <= number <= ours[2]:
+                found[ours[0]] = int(number) if ours[3] else number
+            elif not is_nothing(each.value):
+                self.lose(each.value, f"{made.variable}.model_settings.{each.arg}", _NO_MATCH)
+        return found
+
+    def tools(self, made: _Made, fields: dict[str, ast.expr]) -> Iterator[str]:
+        """Yield the names of the tools, and note that what they do is left out."""
+        for item in self.listed(made, "tools", fields):
+            name = self.led_to(item)
+            if name is not None:
+                field = f"{made.variable}.tools"
+                self.lose(item, field, f"the agent `{name}` cannot be called as a tool")
+                self.used.add(name)
+                continue
+            called = name_of(item)
+            where = span_of(item, self.source)
+            if called:
+                self.draft.lose("I002", self.source, where, name=called)
+                yield called
+            else:
+                self.lose(item, f"{made.variable}.tools", "it is made while the program runs")
+
+    def handoffs(
+        self, made: _Made, fields: dict[str, ast.expr], above: tuple[str, ...]
+    ) -> Iterator[tuple[str, str, Agent]]:
+        """Yield the name, the description and the agent of each handoff."""
+        field = f"{made.variable}.handoffs"
+        above = (*above, made.variable)
+        for item in self.listed(made, "handoffs", fields):
+            name = self.led_to(item)
+            if name is None:
+                self.lose(item, field, "it is no agent of this file")
+            elif name in above:
+                self.lose(item, field, f"`{name}` handed over before; a route does not lead back")
+            elif len(above) > MAX_LEVELS:
+                self.lose(item, field, "it nests too deeply")
+            else:
+                if isinstance(item, ast.Call) and name_of(item.func) == "handoff":
+                    self.options(item, field)
+                target = self.made[name]
+                about = text_of(target.fields.get("handoff_description"), self.names) or ""
+                agent = self.agent(target, above)
+                yield str(agent["name"]), about.strip(), agent
+
+    def options(self, item: ast.Call, field: str) -> None:
+        for each in item.keywords:
+            if each.arg != "agent" and not is_nothing(each.value):
+                self.lose(each.value, f"{field}.{each.arg}", _NO_MATCH)
+
+    def listed(self, made: _Made, key: str, fields: dict[str, ast.expr]) -> list[ast.expr]:
+        """Return the items of a list; one that is made while the program runs is told."""
+        written = fields.get(key)
+        if isinstance(written, ast.Name):
+            written = self.names.get(written.id, written)
+        if written is not None and not isinstance(written, ast.List | ast.Tuple):
+            if not is_nothing(written):
+                self.lose(written, f"{made.variable}.{key}", "it is made while the program runs")
+            return []
+        return _items(written)
+
+
+def _items(node: ast.expr | None) -> list[ast.expr]:
+    return list(node.elts) if isinstance(node, ast.List | ast.Tuple) else []
