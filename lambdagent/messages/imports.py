@@ -36,5 +36,6 @@ MESSAGES: dict[str, Text] = {
         why="the file is only parsed, never run",
         fix="repair it, or import a smaller file",
     ),
+    "I015": Text("the agent file would be larger than {limit}", fix="import a part of it"),
     "I014": Text("the file is larger than {limit}", fix="import a part of it"),
 }

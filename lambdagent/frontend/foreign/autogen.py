@@ -204,7 +204,7 @@ def _again(agent: Agent, time: int, draft: Draft) -> Agent:
     """Return `agent` for its turn number `time`, under a name of its own."""
     if time == 0:
         return agent
-    draft.count()
+    draft.count(len(str(agent)))
     return {**agent, "name": f"{agent['name']} {time + 1}"}
 
 

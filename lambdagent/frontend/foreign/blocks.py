@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterable
 from typing import Any
 
 from lambdagent.errors import ConfigError, Diagnostic, finding
 from lambdagent.frontend.foreign.draft import Draft
-from lambdagent.frontend.nodes import ListNode, MapNode, Node, Scalar, is_null, span_of
+from lambdagent.frontend.nodes import BYTE_ORDER_MARK, ListNode, MapNode, Node, Scalar, is_null
 from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.source import Source, Span
 
@@ -25,8 +27,31 @@ def read_blocks(source: Source, draft: Draft, framework: str) -> Block:
     if tree.findings or tree.root is None:
         raise ConfigError(tree.findings, source)
     if not isinstance(tree.root, MapNode):
-        raise no_file(source, framework, "it holds no mapping", span_of(tree.root, source))
-    return Block(tree.root, source, draft)
+        raise no_file(source, framework, "it holds no mapping", Lines(source).span(tree.root))
+    return Block(tree.root, Lines(source), draft)
+
+
+class Lines:
+    """A source whose places are found in logarithmic time: hostile files have many."""
+
+    def __init__(self, source: Source) -> None:
+        """Find places in `source`."""
+        self.source = source
+        self.skipped = int(source.text.startswith(BYTE_ORDER_MARK))
+        ends = (end.end() for end in re.finditer("\n", source.text))
+        self.starts = [0, *ends]
+
+    def span(self, node: Node) -> Span | None:
+        """Return where `node` stands."""
+        if node.start is None or node.end is None:
+            return None
+        return Span(*self.place(node.start.index), *self.place(node.end.index))
+
+    def place(self, index: int) -> tuple[int, int]:
+        """Return line and column of the character `index`, the byte order mark not counted."""
+        at = index + self.skipped
+        line = bisect_right(self.starts, at)
+        return line, at - self.starts[line - 1] + 1
 
 
 def no_file(source: Source, framework: str, reason: str, where: Span | None = None) -> ConfigError:
@@ -38,10 +63,11 @@ def no_file(source: Source, framework: str, reason: str, where: Span | None = No
 class Block:
     """One mapping. Reading a key marks it; `finish` tells the keys that nobody read."""
 
-    def __init__(self, node: MapNode, source: Source, draft: Draft, place: str = "") -> None:
-        """Read `node` of `source`, which stands at `place`."""
+    def __init__(self, node: MapNode, lines: Lines, draft: Draft, place: str = "") -> None:
+        """Read `node`, which stands at `place` of the source of `lines`."""
         self.node = node
-        self.source = source
+        self.lines = lines
+        self.source = lines.source
         self.draft = draft
         self.place = place
         self.read: set[str] = set()
@@ -54,9 +80,9 @@ class Block:
     def span(self, key: str | None = None) -> Span | None:
         """Return where `key` stands, or the mapping."""
         if key is not None and key in self.node.entries:
-            return span_of(self.node.entries[key][0], self.source)
+            return self.lines.span(self.node.entries[key][0])
         first = next((name for name, _ in self.node.entries.values()), self.node)
-        return span_of(first, self.source)
+        return self.lines.span(first)
 
     def path(self, key: str) -> str:
         """Return the path of `key` as people write it."""
@@ -125,9 +151,9 @@ class Block:
         for item in items:
             if isinstance(item, Scalar):
                 if not is_null(item):
-                    found.append((item.text.strip(), span_of(item, self.source)))
+                    found.append((item.text.strip(), self.lines.span(item)))
             else:
-                self.lost(key, "a text was expected", span_of(item, self.source))
+                self.lost(key, "a text was expected", self.lines.span(item))
         return found
 
     def block(self, key: str) -> Block | None:
@@ -148,7 +174,7 @@ class Block:
             if isinstance(item, MapNode):
                 found.append(self._inside(item, f"{self.path(key)}[{number}]"))
             elif not is_null(item):
-                self.lost(key, "a mapping was expected", span_of(item, self.source))
+                self.lost(key, "a mapping was expected", self.lines.span(item))
         return found
 
     def is_text(self, key: str) -> bool:
@@ -164,7 +190,7 @@ class Block:
         return isinstance(self.node.entries.get(key, (None, None))[1], ListNode)
 
     def _inside(self, node: MapNode, place: str) -> Block:
-        return Block(node, self.source, self.draft, place)
+        return Block(node, self.lines, self.draft, place)
 
     # --- what is left out ---
 

@@ -13,12 +13,12 @@ import attrs
 
 from lambdagent.frontend.foreign.draft import Draft
 from lambdagent.frontend.foreign.python_code import (
+    Module,
     Names,
     assigned,
     is_nothing,
     name_of,
     parse_python,
-    span_of,
     walk,
 )
 from lambdagent.frontend.foreign.python_code import text_of as text_in
@@ -62,22 +62,22 @@ def read_code(source: Source, draft: Draft) -> Code:
     Raises:
         ConfigError: It is no Python.
     """
-    tree = parse_python(source)
-    names = assigned(tree)
+    module = parse_python(source)
+    names = assigned(module.tree)
     code = Code()
     tasks: list[str] = []
-    for kind, method, made in _methods(tree):
+    for kind, method, made in _methods(module.tree):
         name = _config(made) or method
         if kind == "task":
             tasks.append(name)
         for keyword in made.keywords:
             if keyword.arg == "tools":
-                code.tools[kind, name] = tuple(_tools(keyword.value, names, source, draft))
+                code.tools[kind, name] = tuple(_tools(keyword.value, names, module, draft))
             elif keyword.arg == "process" and name_of(keyword.value) != "sequential":
                 reason = "the tasks run one after another"
-                _lose(draft, source, keyword, reason)
+                _lose(draft, module, keyword, reason)
             elif keyword.arg not in _READ and not is_nothing(keyword.value):
-                _lose(draft, source, keyword, "an agent file has nothing that stands for it")
+                _lose(draft, module, keyword, "an agent file has nothing that stands for it")
     return attrs.evolve(code, tasks=tuple(tasks))
 
 
@@ -109,15 +109,15 @@ def _config(call: ast.Call) -> str | None:
     return None
 
 
-def _tools(value: ast.expr, names: Names, source: Source, draft: Draft) -> Iterator[str]:
+def _tools(value: ast.expr, names: Names, module: Module, draft: Draft) -> Iterator[str]:
     items = value.elts if isinstance(value, ast.List | ast.Tuple) else [value]
     for item in items:
         found = text_in(item, names) or name_of(item)
         if found:
-            draft.lose("I002", source, span_of(item, source), name=found)
+            draft.lose("I002", module.source, module.span(item), name=found)
             yield found
 
 
-def _lose(draft: Draft, source: Source, keyword: ast.keyword, reason: str) -> None:
+def _lose(draft: Draft, module: Module, keyword: ast.keyword, reason: str) -> None:
     field = keyword.arg or "**"
-    draft.lose("I001", source, span_of(keyword, source), field=field, reason=reason)
+    draft.lose("I001", module.source, module.span(keyword), field=field, reason=reason)

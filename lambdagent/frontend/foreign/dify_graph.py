@@ -50,14 +50,12 @@ class Graph:
             is_note = data is None or not data.text("type")
             if name is not None and data is not None and not is_inner and not is_note:
                 self.nodes[name] = data
-        self.edges: dict[str, list[tuple[str, str]]] = {}
+        self.edges: dict[str, dict[tuple[str, str], None]] = {}
         for edge in graph.blocks("edges"):
             start, end = edge.text("source"), edge.text("target")
             if start in self.nodes and end in self.nodes and end is not None and start is not None:
                 handle = edge.text("sourceHandle") or "source"
-                after = self.edges.setdefault(start, [])
-                if (handle, end) not in after:
-                    after.append((handle, end))
+                self.edges.setdefault(start, {})[handle, end] = None
         self.steps_made = 0
         self.told: set[str] = set()
 
@@ -132,7 +130,7 @@ class Graph:
         self, at: str, stop: str | None, above: tuple[str, ...], found: list[Agent]
     ) -> str | None:
         """Return the node after `at`; what lies on branches between them is added to `found`."""
-        after = self.edges.get(at, [])
+        after = list(self.edges.get(at, {}))
         kind = self.kind(at)
         if kind == "question-classifier":
             if above.count("") < MAX_LEVELS:
@@ -169,7 +167,7 @@ class Graph:
         seen: dict[str, None] = {start: None}
         queue = [start]
         for at in queue:
-            for _, end in self.edges.get(at, []):
+            for _, end in self.edges.get(at, {}):
                 if end not in seen:
                     seen[end] = None
                     queue.append(end)
@@ -185,7 +183,7 @@ class Graph:
         """Return the router that a question classifier is."""
         data = self.nodes[at]
         by_handle: dict[str, list[str]] = {}
-        for handle, end in self.edges.get(at, []):
+        for handle, end in self.edges.get(at, {}):
             by_handle.setdefault(handle, []).append(end)
         members = []
         model = model_of(data, "model")

@@ -18,6 +18,7 @@ from lambdagent.source import Source, Span
 Agent: TypeAlias = "dict[str, Any]"
 
 MAX_AGENTS = 500
+MAX_CHARACTERS = 4 << 20  # of prompts and names of tools, as often as they are written
 MAX_LEVELS = 15  # of agents in agents; a file nests up to 100 levels, an agent takes four
 _MAX_STEPS = 10_000
 _HEAD_LINES = 40
@@ -45,6 +46,7 @@ class Draft:
         """Begin with nothing."""
         self.found: list[tuple[Source, Diagnostic]] = []
         self.agents = 0
+        self.characters = 0
 
     # --- what is left out ---
 
@@ -71,14 +73,16 @@ class Draft:
         max_steps: int | None = None,
     ) -> Agent:
         """Return an agent that asks a model; with tools it is a ReAct loop."""
-        made = self._made("react" if tools else "simple", name)
+        tools = list(dict.fromkeys([TERMINATE, *tools])) if tools else []
+        self.count(len(prompt) + sum(map(len, tools)))
+        made = self._named("react" if tools else "simple", name)
         made["systemPrompt"] = prompt or f"You are {made['name']}."
         if model:
             made["model"] = dict(model)
         if tools:
             if max_steps is not None:
                 made["react"] = {"maxSteps": max(1, min(max_steps, _MAX_STEPS))}
-            made["mcp"] = {"localTools": list(dict.fromkeys([TERMINATE, *tools]))}
+            made["mcp"] = {"localTools": tools}
         return made
 
     def chain(self, name: str, steps: list[Agent]) -> Agent:
@@ -129,8 +133,8 @@ class Draft:
         if model:
             classifier["model"] = dict(model)
         if default is None:
-            self.count()
             first = members[0][2]
+            self.count(len(str(first)))
             default = {**first, "name": f"{first['name']} by default"}
         return self.router(name, prompt, classifier, routes, default)
 
@@ -161,18 +165,24 @@ class Draft:
             made["router"]["default"] = default
         return made
 
-    def count(self) -> None:
-        """Count one more agent.
+    def count(self, characters: int) -> None:
+        """Count one more agent, which is written in so many `characters`.
 
         Raises:
-            ConfigError: There are too many.
+            ConfigError: There are too many, or what is written is too large.
         """
         self.agents += 1
+        self.characters += characters
         if self.agents > MAX_AGENTS:
             raise ConfigError(finding("I012", limit=MAX_AGENTS))
+        if self.characters > MAX_CHARACTERS:
+            raise ConfigError(finding("I015", limit=f"{MAX_CHARACTERS >> 20} MB"))
 
     def _made(self, kind: str, name: str) -> Agent:
-        self.count()
+        self.count(0)
+        return self._named(kind, name)
+
+    def _named(self, kind: str, name: str) -> Agent:
         return {"type": kind, "name": name.strip() or kind}
 
     # --- the file ---

@@ -19,13 +19,13 @@ from lambdagent.errors import ConfigError, finding
 from lambdagent.frontend.foreign.draft import MAX_LEVELS, Agent, Draft, Imported
 from lambdagent.frontend.foreign.models import served_by
 from lambdagent.frontend.foreign.python_code import (
+    Module,
     Names,
     assigned,
     is_nothing,
     name_of,
     number_of,
     parse_python,
-    span_of,
     text_of,
     walk,
 )
@@ -50,9 +50,8 @@ def import_source(source: Source) -> Imported:
         ConfigError: It is no Python, or makes no agent.
     """
     draft = Draft()
-    tree = parse_python(source)
-    reader = _Reader(draft, source, tree)
-    return draft.imported(reader.program(tree), OPENAI_AGENTS, [source])
+    reader = _Reader(draft, parse_python(source))
+    return draft.imported(reader.program(), OPENAI_AGENTS, [source])
 
 
 @attrs.frozen(eq=False)
@@ -77,50 +76,51 @@ class _Made:
 
 
 class _Reader:
-    def __init__(self, draft: Draft, source: Source, tree: ast.Module) -> None:
+    def __init__(self, draft: Draft, module: Module) -> None:
         self.draft = draft
-        self.source = source
-        self.names: Names = assigned(tree)
+        self.module = module
+        self.source = module.source
+        self.names: Names = assigned(module.tree)
         self.made = {
             name: _Made(name, value)
             for name, value in self.names.items()
             if isinstance(value, ast.Call) and name_of(value.func) == "Agent"
         }
+        self.nameless()
+        self.by_call = {id(each.call): name for name, each in self.made.items()}
         self.used: set[str] = set()
 
-    def program(self, tree: ast.Module) -> Agent:
+    def program(self) -> Agent:
         """Return the agent that the program begins with."""
-        self.nameless(tree)
         if not self.made:
             hint = "agents are read where a name stands for one, as in `a = Agent(name=…)`"
             found = finding("I011", what="agent", path=self.source.name, hint=hint)
             raise ConfigError(found, self.source)
-        root = self.agent(self.made[self.first(tree)], ())
+        root = self.agent(self.made[self.first()], ())
         for name, each in self.made.items():
             if name not in self.used:
                 self.lose(each.call, name, "nothing that is carried over leads to it")
         return root
 
-    def nameless(self, tree: ast.Module) -> None:
+    def nameless(self) -> None:
         """Name the agents that are made where they are used."""
         known = {id(each.call) for each in self.made.values()}
-        for node in walk(tree):
+        for node in walk(self.module.tree):
             is_agent = isinstance(node, ast.Call) and name_of(node.func) == "Agent"
             if is_agent and isinstance(node, ast.Call) and id(node) not in known:
                 variable = f"the agent of line {node.lineno}"
                 self.made[variable] = _Made(variable, node)
 
-    def first(self, tree: ast.Module) -> str:
+    def first(self) -> str:
         """Return the name of the agent that the program begins with."""
-        by_call = {id(each.call): name for name, each in self.made.items()}
-        for node in walk(tree):
+        for node in walk(self.module.tree):
             match node:
                 case ast.Call(func=ast.Attribute(attr=verb, value=owner)) if (
                     verb in _RUNS and name_of(owner) == "Runner"
                 ):
                     given = [*node.args[:1], *(k.value for k in node.keywords)]
                     for each in given:
-                        name = by_call.get(id(each)) or self.variable(each)
+                        name = self.by_call.get(id(each)) or self.variable(each)
                         if name is not None:
                             return name
         led_to = {
@@ -147,11 +147,11 @@ class _Reader:
                 given = [each.value for each in keywords if each.arg == "agent"]
                 return self.led_to(given[0]) if given else None
             case ast.Call() if name_of(item.func) == "Agent":
-                return next(n for n, each in self.made.items() if each.call is item)
+                return self.by_call[id(item)]
         return self.variable(item)
 
     def lose(self, node: ast.AST, field: str, reason: str) -> None:
-        where = span_of(node, self.source)
+        where = self.module.span(node)
         self.draft.lose("I001", self.source, where, field=field, reason=reason)
 
     # --- one agent ---
@@ -199,7 +199,7 @@ class _Reader:
             provider, served, known = served_by(None, name.removeprefix("litellm/"))
             model = {"provider": provider, "name": served}
             if not known and written is not None:
-                where = span_of(written, self.source)
+                where = self.module.span(written)
                 self.draft.lose("I004", self.source, where, name=name)
         elif written is not None and not is_nothing(written):
             self.lose(written, f"{made.variable}.model", "it is made while the program runs")
@@ -234,7 +234,7 @@ class _Reader:
                 self.used.add(name)
                 continue
             called = name_of(item)
-            where = span_of(item, self.source)
+            where = self.module.span(item)
             if called:
                 self.draft.lose("I002", self.source, where, name=called)
                 yield called

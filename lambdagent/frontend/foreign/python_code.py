@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Iterator
 from typing import TypeAlias
 
+import attrs
+
 from lambdagent.errors import ConfigError, finding
 from lambdagent.source import Source, Span
 
@@ -17,7 +19,31 @@ MAX_PYTHON_BYTES = 1 << 20
 _DEEPEST = 50  # names that stand for names, and sums of texts
 
 
-def parse_python(source: Source) -> ast.Module:
+@attrs.frozen(eq=False)
+class Module:
+    """A source and its tree."""
+
+    source: Source
+    tree: ast.Module
+    _lines: list[str]
+
+    def span(self, node: ast.AST) -> Span:
+        """Return where `node` stands, columns in characters."""
+        line = getattr(node, "lineno", 1)
+        end = getattr(node, "end_lineno", line)
+        first = self._column(line, getattr(node, "col_offset", 0))
+        return Span(line, first, end, self._column(end, getattr(node, "end_col_offset", 0)))
+
+    def _column(self, line: int, offset: int) -> int:
+        text = self._lines[line - 1] if line <= len(self._lines) else ""
+        return (
+            offset + 1
+            if text.isascii()
+            else len(text.encode()[:offset].decode("utf-8", "ignore")) + 1
+        )
+
+
+def parse_python(source: Source) -> Module:
     """Return the tree of `source`; nothing of it is run.
 
     Raises:
@@ -28,7 +54,7 @@ def parse_python(source: Source) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about its own literals
-            return ast.parse(source.text)
+            return Module(source, ast.parse(source.text), source.text.split("\n"))
     except SyntaxError as error:
         line = max(error.lineno or 1, 1)
         column = max(error.offset or 1, 1)
@@ -46,18 +72,6 @@ def walk(tree: ast.AST) -> Iterator[ast.AST]:
         node = stack.pop()
         yield node
         stack += reversed(list(ast.iter_child_nodes(node)))
-
-
-def span_of(node: ast.AST, source: Source) -> Span:
-    """Return where `node` stands, columns in characters."""
-    line = getattr(node, "lineno", 1)
-    end = getattr(node, "end_lineno", line)
-    first = _column(source, line, getattr(node, "col_offset", 0))
-    return Span(line, first, end, _column(source, end, getattr(node, "end_col_offset", 0)))
-
-
-def _column(source: Source, line: int, offset: int) -> int:
-    return len(source.line(line).encode()[:offset].decode(errors="ignore")) + 1
 
 
 def assigned(tree: ast.Module) -> Names:
