@@ -14,6 +14,7 @@ from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.source import Source, Span
 
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_SWITCHES = ("enabled", "retry_enabled")
 _NO_MATCH = "an agent file has nothing that stands for it"
 
 
@@ -207,7 +208,7 @@ class Block:
     def finish(self) -> None:
         """Note each key that nobody read and that holds more than nothing or no."""
         for key, (_, node) in self.node.entries.items():
-            if key not in self.read and not _is_empty(node):
+            if key not in self.read and key[:1] != "_" and not _is_empty(node):
                 self.lost(key, _NO_MATCH)
 
 
@@ -222,4 +223,13 @@ def _is_empty(node: Node) -> bool:
         case ListNode():
             return not node.items
         case _:
-            return all(_is_empty(inner) for _, inner in node.entries.values())
+            return _is_off(node) or all(_is_empty(inner) for _, inner in node.entries.values())
+
+
+def _is_off(node: MapNode) -> bool:
+    """Whether `node` says of itself that it has no effect."""
+    for key in _SWITCHES:
+        _, value = node.entries.get(key, (None, None))
+        if isinstance(value, Scalar) and _FLAGS.get(value.text.casefold()) is False:
+            return True
+    return False

@@ -94,7 +94,7 @@ class _Crew:
             backstory,
             f"Your goal: {goal}" if goal else "",
         ]
-        model = self.model(block)
+        model = self.model(name, block)
         tools = [*_tools(block, self.draft), *self.code.agent_tools(name)]
         max_steps = block.whole("max_iter", 10_000)
         block.ignore(_SILENT)
@@ -103,7 +103,10 @@ class _Crew:
         block.finish()
         return _Person(name, _joined(parts), model, tuple(tools), max_steps)
 
-    def model(self, block: Block) -> dict[str, Any]:
+    def model(self, person: str, block: Block) -> dict[str, Any]:
+        if person in self.code.models:
+            block.ignore(["llm"])
+            return model_named(block, "llm", None, self.code.models[person], {})
         if "llm" not in block.keys:
             return dict(USUAL)
         if block.is_text("llm"):

@@ -36,10 +36,12 @@ class Code:
 
     Attributes:
         tools: Names of tools by kind, ``agent`` or ``task``, and name.
+        models: Names of models by agent.
         tasks: The tasks in the order of their methods.
     """
 
     tools: dict[tuple[str, str], tuple[str, ...]] = attrs.field(factory=dict)
+    models: dict[str, str] = attrs.field(factory=dict)
     tasks: tuple[str, ...] = ()
 
     def agent_tools(self, name: str) -> tuple[str, ...]:
@@ -73,6 +75,10 @@ def read_code(source: Source, draft: Draft) -> Code:
         for keyword in made.keywords:
             if keyword.arg == "tools":
                 code.tools[kind, name] = tuple(_tools(keyword.value, names, module, draft))
+            elif (
+                kind == "agent" and keyword.arg == "llm" and (llm := text_in(keyword.value, names))
+            ):
+                code.models[name] = llm
             elif keyword.arg == "process" and name_of(keyword.value) != "sequential":
                 reason = "the tasks run one after another"
                 _lose(draft, module, keyword, reason)

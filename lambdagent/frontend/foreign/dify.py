@@ -21,9 +21,8 @@ DIFY: Final = "Dify"
 _VARIABLE: Final = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 # What belongs to the page on which people chat, or to the service.
 _PAGE: Final = (
-    "annotation_reply", "chat_prompt_config", "completion_prompt_config", "external_data_tools",
-    "file_upload", "more_like_this", "prompt_type", "retriever_resource", "speech_to_text",
-    "suggested_questions", "suggested_questions_after_answer", "text_to_speech", "image",
+    "more_like_this", "retriever_resource", "speech_to_text", "suggested_questions",
+    "suggested_questions_after_answer", "text_to_speech",
 )  # fmt: skip
 _SILENT: Final = ("dependencies", "kind", "version")
 
@@ -68,8 +67,9 @@ def _workflow(workflow: Block, draft: Draft, name: str) -> Agent:
     if graph is None:
         raise no_file(workflow.source, DIFY, "its `workflow` has no `graph`", workflow.span())
     features = workflow.block("features")
-    if features is not None and features.text("opening_statement"):
-        features.lost("opening_statement", "an agent does not speak first")
+    if features is not None:
+        _features(features)
+        features.finish()
     for key in ("conversation_variables", "environment_variables"):
         for variable in workflow.blocks(key):
             variable.lost("name", "prompts are constants")
@@ -86,17 +86,22 @@ def _chat(body: Block, draft: Draft, name: str, mode: str) -> Agent:
             "I003", body.source, where, name=f"{{{{{variable}}}}}", field=body.path("pre_prompt")
         )
     model = model_of(body, "model")
-    body.ignore((*_PAGE, "user_input_form", "system_parameters"))
-    if body.text("opening_statement"):
-        body.lost("opening_statement", "an agent does not speak first")
+    body.ignore(("user_input_form", "system_parameters"))
+    _features(body)
+    if body.text("prompt_type") == "advanced":
+        body.lost("prompt_type", "of prompts only `pre_prompt` is read")
+    else:
+        body.ignore(("chat_prompt_config", "completion_prompt_config"))
     _knowledge(body)
     tools, steps = _tools(body, draft, mode)
-    for key in ("sensitive_word_avoidance",):
-        inner = body.block(key)
-        if inner is not None and inner.flag("enabled"):
-            body.lost(key, "words are not filtered")
     body.finish()
     return draft.agent(name, prompt, model, tools, steps)
+
+
+def _features(block: Block) -> None:
+    block.ignore(_PAGE)
+    if block.text("opening_statement"):
+        block.lost("opening_statement", "an agent does not speak first")
 
 
 def _knowledge(body: Block) -> None:

@@ -32,6 +32,7 @@ from lambdagent.frontend.foreign.python_code import (
 from lambdagent.source import Source
 
 OPENAI_AGENTS: Final = "the OpenAI Agents SDK"
+_CHANGES: Final = ("append", "clear", "extend", "insert", "pop", "remove")
 _RUNS: Final = ("run", "run_streamed", "run_sync")
 _DEFAULT_MODEL: Final = {"provider": "openai", "name": "gpt-4.1"}
 _NO_MATCH: Final = "an agent file has nothing that stands for it"
@@ -97,6 +98,7 @@ class _Reader:
             found = finding("I011", what="agent", path=self.source.name, hint=hint)
             raise ConfigError(found, self.source)
         root = self.agent(self.made[self.first()], ())
+        self.changed()
         for name, each in self.made.items():
             if name not in self.used:
                 self.lose(each.call, name, "nothing that is carried over leads to it")
@@ -131,6 +133,26 @@ class _Reader:
             if (name := self.led_to(item)) is not None
         }
         return next((name for name in reversed(self.made) if name not in led_to), [*self.made][-1])
+
+    def changed(self) -> None:
+        """Note what becomes of agents after they are made."""
+        for node in walk(self.module.tree):
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Attribute(value=owner, attr=field)])
+                    | ast.AugAssign(target=ast.Attribute(value=owner, attr=field))
+                ):
+                    name, what = self.variable(owner), "it is set while the program runs"
+                case ast.Call(func=ast.Attribute(value=owner, attr="clone" as field)):
+                    name, what = self.variable(owner), "agents made of others are not read"
+                case ast.Call(
+                    func=ast.Attribute(value=ast.Attribute(value=owner, attr=field), attr=verb)
+                ) if verb in _CHANGES:
+                    name, what = self.variable(owner), "it is changed while the program runs"
+                case _:
+                    continue
+            if name is not None:
+                self.lose(node, f"{name}.{field}", what)
 
     def variable(self, node: ast.expr) -> str | None:
         """Return the name of the agent that `node` names."""

@@ -197,7 +197,7 @@ class Mountain:
 
     @agent
     def other_name(self) -> Agent:
-        return Agent(config=self.agents_config["guide"], step_callback=print)
+        return Agent(config=self.agents_config["guide"], step_callback=print, llm="gpt-4o")
 
     @task
     def advise(self) -> Task:
@@ -217,6 +217,7 @@ def test_the_code_gives_tools_order_and_process():
     imported = crew(tasks=TASKS.replace("  context: [look]\n", ""), code=CODE)
     first, second = compiled(imported)["chain"]["steps"]
     assert (first["name"], second["name"]) == ("advise", "look")
+    assert (first["model"]["name"], second["model"]["name"]) == ("gpt-4o", "claude-3-5-sonnet")
     assert second["mcp"]["localTools"] == ["terminate", "Radar", "bell"]
     assert told(imported) == [
         ("I002", "crew.py:10"),

@@ -68,7 +68,12 @@ def test_an_agent_is_a_loop():
         ({"opening_statement": "Hello!"}, ["I001"]),
         ({"dataset_configs": {"datasets": {"datasets": [{"dataset": {"id": "1"}}]}}}, ["I001"]),
         ({"sensitive_word_avoidance": {"enabled": True}}, ["I001"]),
-        ({"sensitive_word_avoidance": {"enabled": False}}, []),
+        ({"sensitive_word_avoidance": {"enabled": False, "type": "keywords"}}, []),
+        ({"annotation_reply": {"enabled": True}}, ["I001"]),
+        ({"prompt_type": "advanced", "chat_prompt_config": {"prompt": ["x"]}}, ["I001", "I001"]),
+        ({"prompt_type": "simple", "chat_prompt_config": {"prompt": ["x"]}}, []),
+        ({"file_upload": {"image": {"enabled": False, "number_limits": 3}}}, []),
+        ({"file_upload": {"image": {"enabled": True, "number_limits": 3}}}, ["I001"]),
         ({"something_new": {"x": 1}}, ["I001"]),
     ],
 )
@@ -197,6 +202,9 @@ def test_of_a_condition_one_way_is_kept():
         ({"prompt_template": {"text": "Just this"}}, []),
         ({"context": {"enabled": True, "variable_selector": []}}, ["I001"]),
         ({"memory": {"window": {"enabled": True, "size": 9}}}, []),
+        ({"retry_config": {"retry_enabled": False, "max_retries": 3}}, []),
+        ({"retry_config": {"retry_enabled": True, "max_retries": 3}}, ["I001"]),
+        ({"_targetBranches": [1]}, []),
         ({"structured_output": {"schema": {"type": "object"}}}, ["I001"]),
         ({"model": {**MODEL, "provider": "langgenius/groq/groq"}}, ["I004"]),
         ({"model": {**MODEL, "completion_params": {"presence_penalty": 0.1}}}, ["I001"]),
@@ -230,6 +238,21 @@ def test_a_graph_that_would_be_written_out_too_often_is_refused():
     with pytest.raises(ConfigError) as caught:
         imported(flow(nodes, *edges))
     assert caught.value.diagnostic.code in {"I011", "I012"}
+
+
+def test_features_of_a_workflow_are_read_or_told():
+    app = flow([START, llm("a")], "start a")
+    app["workflow"]["features"] = {
+        "opening_statement": "Hello!",
+        "suggested_questions": ["a"],
+        "file_upload": {"enabled": True},
+        "sensitive_word_avoidance": {"enabled": False},
+    }
+    done = imported(app)
+    assert [loss.field for _, loss in done.losses] == [
+        "workflow.features.opening_statement",
+        "workflow.features.file_upload",
+    ]
 
 
 def test_notes_on_the_page_are_no_nodes():

@@ -48,7 +48,6 @@ HANDOFFS = """\
 refunds = Agent(name="Refunds", instructions="Pay back.", handoff_description="money")
 support = Agent[Shop](name="Support", instructions="Help.", handoffs=[refunds])
 desk = Agent(name="Desk", instructions="Send on.", handoffs=[refunds, handoff(support)])
-refunds.handoffs.append(desk)
 async def main():
     await Runner.run(desk, input="hello")
 """
@@ -63,6 +62,15 @@ def test_handoffs_make_a_router_whose_default_is_the_agent_itself():
     assert "- Refunds: money" in data["router"]["classifier"]["prompt"]
     assert data["router"]["default"]["name"] == "Desk itself"
     assert data["router"]["routes"]["Support"]["type"] == "router"
+
+
+@pytest.mark.parametrize(
+    "line", ["a.handoffs.append(b)", "a.tools = [x]", "c = a.clone(name='C')", "a.tools += [x]"]
+)
+def test_what_becomes_of_agents_later_is_told(line: str):
+    done = imported(f"a = Agent(name='A')\n{line}\n")
+    compiled(done)
+    assert told(done) == [("I001", "app.py:3")]
 
 
 def test_without_a_run_the_agent_that_none_leads_to_comes_first():
