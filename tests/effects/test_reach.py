@@ -19,6 +19,7 @@ class Listener:
     def __init__(self, answer: bytes = b"") -> None:
         self.answer = answer
         self.heard: list[bytes] = []
+        self.hung_up = threading.Event()
         self._socket = socket.create_server(("127.0.0.1", 0))
         self.port = self._socket.getsockname()[1]
         self._thread = threading.Thread(target=self._serve)
@@ -35,6 +36,7 @@ class Listener:
                 self.heard.append(opened.recv(65_536))
                 if self.answer:
                     opened.sendall(self.answer)
+            self.hung_up.set()
 
     def close(self) -> None:
         self._socket.shutdown(socket.SHUT_RDWR)
@@ -67,6 +69,7 @@ def test_a_server_is_reached_and_sent_nothing():
     (found,) = reach([f"http://127.0.0.1:{listener.port}/v1"], PATIENCE_S)
     assert found.reason is None
     assert 0 < found.elapsed_s < PATIENCE_S
+    assert listener.hung_up.wait(PATIENCE_S)
     listener.close()
     assert listener.heard == [b""]
 
