@@ -102,6 +102,7 @@ def test_all_lists_each_public_name_once(path: Path):
         "command('compile', 'examples/react.yml')",
         "command('lambda', 'examples/react.yml')",
         "command('lint', 'examples/react.yml')",
+        "command('new', 'react', '--output', '-')",
     ],
 )
 def test_no_sdk_is_loaded_before_a_run(code: str):

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable
 
 from lambdagent.api.kept import Run
-from lambdagent.cli.output import Output
+from lambdagent.cli.output import Output, has_terminal
 from lambdagent.effects.confirming import Confirmation
 from lambdagent.effects.journal import key_of
 from lambdagent.errors import SuspendedError, UsageError, finding
@@ -15,11 +15,6 @@ from lambdagent.ir.exchange import key_text
 from lambdagent.machine.state import Path as Key
 
 Decide = Callable[[Confirmation], "bool | str | None"]
-
-
-def has_terminal() -> bool:
-    """Whether there is somebody who can be asked."""
-    return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def confirm_of(arguments: Namespace, run: Run | None, out: Output) -> Decide:

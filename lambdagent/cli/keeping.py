@@ -12,8 +12,7 @@ from typing import Any
 from lambdagent.api import kept
 from lambdagent.api.doubts import Doubt, refuse
 from lambdagent.api.running import trace_of
-from lambdagent.cli.confirming import has_terminal
-from lambdagent.cli.output import Output
+from lambdagent.cli.output import Output, has_terminal
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import key_of
 from lambdagent.errors import UsageError, finding

@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lambdagent.api import starting
-from lambdagent.cli.confirming import has_terminal
 from lambdagent.cli.files import place, write_new
-from lambdagent.cli.output import Output
+from lambdagent.cli.output import Output, has_terminal
 from lambdagent.errors import UsageError, finding
 from lambdagent.ir.surface import provider_of
 from lambdagent.source import HIDDEN
