@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import Any
 
 from lambdagent.api import compiling
-from lambdagent.cli.findings import render_findings
+from lambdagent.cli.findings import Finding, render_findings
 from lambdagent.cli.output import Output, json_text
 from lambdagent.errors import UsageError, finding
 
-_FAILED = 1
+_FAILED, _ERRORS = 1, 3
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -37,6 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="connect to every server that a run would ask, without asking anything",
     )
+    add("--validate", action="store_true", help="lint the file, too")
 
 
 def run(arguments: Namespace, out: Output) -> int:
@@ -57,7 +58,10 @@ def run(arguments: Namespace, out: Output) -> int:
     shows_urls = arguments.format in {"json", "python"} or compiled.term is None
     if shows_urls and not arguments.bounds:
         out.hidden(compiled.hidden)
-    return _FAILED if any(each.reason is not None for each in endpoints or ()) else 0
+    errors = _validate(arguments, out)
+    if any(each.reason is not None for each in endpoints or ()):
+        return _FAILED
+    return _ERRORS if errors else 0
 
 
 def _print(
@@ -78,5 +82,23 @@ def _print(
         case "text":
             told = compiled.bounds.describe() if arguments.bounds else compiled.describe()
             out.answer(told.rstrip("\n"))
-        case "sarif":
-            out.answer(render_findings([], {}, "sarif"))
+
+
+def _validate(arguments: Namespace, out: Output) -> int:
+    """Tell what lint finds in a file that compiles, if that is wanted; return how many errors."""
+    form = arguments.format
+    if not arguments.validate:
+        if form == "sarif":
+            out.answer(render_findings([], {}, form))
+        return 0
+    # The rules are loaded for that alone.
+    linting = import_module("lambdagent.api.linting")
+    report = linting.lint_source(compiling.read_source(arguments.file))
+    name = report.source.name
+    found = [Finding(each.diagnostic, name, each.level) for each in report.findings]
+    is_answer = form in {"sarif", "github"}
+    text = render_findings(found, {name: report.source}, form if is_answer else "text")
+    if text:
+        (out.answer if is_answer else out.note)(text)
+    errors: int = report.count("error")
+    return errors
