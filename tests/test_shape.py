@@ -194,6 +194,16 @@ def test_each_error_code_is_documented():
     assert codes - set(re.findall(r"\b[A-Z]\d{3}\b", page("errors.md"))) == set()
 
 
+def test_each_error_code_is_used():
+    codes = set(import_module("lambdagent.messages").MESSAGES)
+    used = [
+        path.read_text(encoding="utf-8")
+        for path in PACKAGE.rglob("*.py")
+        if path.parent.name != "messages"
+    ]
+    assert codes - set(re.findall(r"\"([A-Z]\d{3})\"", "\n".join(used))) == set()
+
+
 def test_each_command_is_documented():
     commands = set(import_module("lambdagent.cli.main").COMMANDS)
     assert commands

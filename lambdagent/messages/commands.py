@@ -42,7 +42,7 @@ MESSAGES: dict[str, Text] = {
         why="only one of them can be meant",
         fix="leave one of them out",
     ),
-    "U018": Text("`{option}` needs {what}", fix="without it, it would change nothing"),
+    "U018": Text("`{option}` needs {what}", why="without that it would change nothing"),
     "U026": Text("there is no rule `{rule}`", fix="{hint}"),
     "U027": Text(
         "what {rule} finds cannot be ignored",

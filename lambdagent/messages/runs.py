@@ -69,7 +69,6 @@ MESSAGES: dict[str, Text] = {
     ),
     "E006": Text("the command of tool `{name}` is refused: {reason}", fix="{hint}"),
     "E007": Text("the recording `{path}` cannot be read: {reason}"),
-    "E008": Text("the tool `{name}` failed: {message}"),
     "E009": Text("the memory store `{name}` failed: {message}"),
     "E010": Text(
         "the agent `{agent}` has no model",
@@ -130,16 +129,16 @@ MESSAGES: dict[str, Text] = {
         fix="name one of them; `lambdagent checkpoints DIR --show RUN` lists them",
     ),
     "K012": Text(
-        "the change cannot be forced: {called} was called already",
+        "the change cannot be forced, since what differs was called already: {called}",
         why="its answers belong to what it was: {difference}",
-        fix="resume the run as it was, or `--at` a step before that call",
+        fix="resume the run as it was, or begin a new run with `--at` a step before that call",
     ),
     "K013": Text(
         "the address of the model of {sites} holds a password, which is not kept on disk",
         fix="give the agent file again: `lambdagent run FILE --resume RUN`",
     ),
     "K014": Text(
-        "the program holds the value of {variable}, and would be kept on disk with it",
+        "the program holds the value of `{variable}`, and would be kept on disk with it",
         fix="take it out of the prompt, the tool or `--env`; tools can read a file that has it",
     ),
     "K015": Text(
