@@ -24,8 +24,11 @@ from lambdagent.api.doubts import Doubt, Remark, refuse, warn
 from lambdagent.api.listening import Heard, aheard, heard
 from lambdagent.api.programs import overridden
 from lambdagent.api.run_files import (
+    check_arrival,
+    check_uncalled,
     exchange_program,
     find_run,
+    kept_program,
     remove_finished,
     stored_program,
 )
@@ -48,15 +51,14 @@ from lambdagent.effects.waiting import on_disk
 from lambdagent.errors import (
     CheckpointError,
     Diagnostic,
-    DivergenceError,
     finding,
 )
 from lambdagent.ir.data import Data, freeze
 from lambdagent.ir.exchange import key_text
-from lambdagent.ir.program import Program, without_credentials
-from lambdagent.ir.program_text import program_json
+from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
 from lambdagent.machine.engines import Choice
+from lambdagent.machine.link import link
 from lambdagent.machine.state import Machine
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.step import start
@@ -85,7 +87,7 @@ class Run:
         self,
         directory: RunDirectory,
         beginning: Beginning,
-        make: Callable[..., Session],
+        make: partial[Session],
         *,
         session: Session | None = None,
         fsync: bool,
@@ -148,15 +150,12 @@ class Run:
         with ExitStack() as undoing:
             undoing.callback(session.close)
             redaction = session.handlers.redaction
-            public, hidden = without_credentials(program)
-            began, kept = time.time(), program_json(public)
-            if variable := redaction.named_in(kept):
-                raise CheckpointError(finding("K014", variable=variable))
+            kept, hidden = kept_program(program, redaction)
             beginning = Beginning(
                 agent=program.name,
                 digest=program.digest(),
                 input=redaction.data(freeze(value)),
-                began=began,
+                began=time.time(),
                 autosave=autosave,
                 hidden=hidden,
                 directory=place,
@@ -195,7 +194,7 @@ class Run:
         directory = find_run(Path(path))
         beginning = directory.beginning()
         stored = stored_program(directory, beginning.digest)
-        make: Callable[..., Session] = Session
+        make = partial(Session)
         if program is None and beginning.hidden:
             make = partial(without_address, beginning.hidden)
         options = {name: more.pop(name) for name in _SESSION_OPTIONS & more.keys()}
@@ -203,11 +202,11 @@ class Run:
         program = stored if program is None else at_home(program, stored, beginning)
         program = overridden(program, overrides)
         if program.digest() != beginning.digest:
-            redact = Redaction(options.get("environment") or os.environ).text
+            redaction = Redaction(options.get("environment") or os.environ)
             if not force:
-                words = difference(stored, program, redact)
+                words = difference(stored, program, redaction.text)
                 raise CheckpointError(finding("K005", difference=words))
-            beginning = exchange_program(directory, program, redact)
+            beginning = exchange_program(directory, program, redaction)
         base, remarks = base_dir(beginning, program)
         options = {"base_dir": base, **options}
         make = partial(make, program, engine="cek", **options)
@@ -303,6 +302,8 @@ class Run:
         key: Key,
         answers: Mapping[Key, Data] | None = None,
         value: object = None,
+        *,
+        program: Program | None = None,
     ) -> Run:
         """Return a new run that is as this one until just before `key`, and goes on by itself.
 
@@ -313,14 +314,14 @@ class Run:
                 is taken over, and nothing else.
             answers: What is taken over changed, by key; that of `key` itself may be among them.
             value: Another input, unless it is None.
+            program: Another program; nothing that differs may have been called before `key`.
 
         Raises:
-            CheckpointError: This one made no call at a key of `answers`, or the new one cannot be
-                written.
+            CheckpointError: This one made no call at a key of `answers`, or the new one would not
+                get to `key`, or cannot be written.
             EffectError: A key is not set, a tool has no implementation.
         """
-        redaction = self._session.handlers.redaction
-        told = self.told()
+        told, redaction = self.told(), self.redaction
         changed = {each: redaction.data(answer) for each, answer in (answers or {}).items()}
         for each in changed:
             if each not in told.intents or each > key:
@@ -334,21 +335,21 @@ class Run:
             began=began,
             parent=(self.beginning.id, key_text(key)),
         )
-        if not self._asks:  # this one asks nobody any more, but the new one does
-            self._make().close()
-        public, _ = without_credentials(self.program)
         taken_over = told.before(key if value is None else (0,), changed)
-        linked = self._session.linked
-        try:
-            replay(linked, start(linked, beginning.input), taken_over)
-        except DivergenceError as error:
-            reason = error.diagnostic.what
-            raise CheckpointError(finding("K015", key=key_text(key), reason=reason)) from error
-        directory = create_run(
-            self.path.absolute().parent, program_json(public), beginning, taken_over
-        )
+        make, linked, after = self._make, self._session.linked, self.program
+        if program is not None:
+            after = at_home(program, self.program, beginning)
+            check_uncalled(self.program, after, taken_over, redaction)
+            make, linked = partial(Session, after, **make.keywords), link(after)
+        text, hidden = kept_program(after, redaction)
+        if program is not None:
+            beginning = attrs.evolve(beginning, digest=after.digest(), hidden=hidden)
+        if program is not None or not self._asks:  # what is missing is told before there is a run
+            make().close()
+        check_arrival(linked, beginning.input, taken_over, key)
+        directory = create_run(self.path.absolute().parent, text, beginning, taken_over)
         directory.release()
-        return Run(directory, beginning, self._make, fsync=self._fsync)
+        return Run(directory, beginning, make, fsync=self._fsync)
 
     @property
     def has_ended(self) -> bool:

@@ -20,7 +20,7 @@ import attrs
 
 from lambdagent.api.finite import finite
 from lambdagent.api.history import LIMIT, History
-from lambdagent.api.run_files import find_run, stored_program
+from lambdagent.api.run_files import find_run, kept_program, stored_program
 from lambdagent.api.running import trace_of
 from lambdagent.effects.collector import relaxed
 from lambdagent.effects.execution import Execution
@@ -33,8 +33,7 @@ from lambdagent.frontend.json_text import NoJsonError, parse_json
 from lambdagent.frontend.lambda_json import program_of
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.data_text import NUMBER_KEY, data_text, escaped
-from lambdagent.ir.program import Program, without_credentials
-from lambdagent.ir.program_text import program_json
+from lambdagent.ir.program import Program
 from lambdagent.machine.checkpoint import MalformedStateError, decode_machine, encode_machine
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.request_digest import RequestDigest
@@ -137,10 +136,7 @@ def document(execution: Execution, outcome: Mapping[str, object], redaction: Red
         CheckpointError: The program holds a secret.
     """
     linked = execution.linked
-    public, _ = without_credentials(linked.program)
-    program = program_json(public)
-    if variable := redaction.named_in(program):
-        raise CheckpointError(finding("K014", variable=variable))
+    program, _ = kept_program(linked.program, redaction)
     rows = {
         FORMAT_KEY: str(FORMAT),
         "agent": data_text(linked.program.name),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,7 +10,8 @@ import attrs
 from lambdagent.api.differences import changes, in_words
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.frames import damaged, read_file
-from lambdagent.effects.journal import read_journal
+from lambdagent.effects.journal import Told, read_journal
+from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.replay import replay
 from lambdagent.effects.run_directory import (
     Beginning,
@@ -20,12 +20,20 @@ from lambdagent.effects.run_directory import (
     put_program,
     runs_in,
 )
-from lambdagent.errors import CheckpointError, LambdaSyntaxError, NoSuchFileError, finding
+from lambdagent.errors import (
+    CheckpointError,
+    DivergenceError,
+    LambdaSyntaxError,
+    NoSuchFileError,
+    finding,
+)
 from lambdagent.frontend.lambda_json import parse_program_json
+from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import key_text
 from lambdagent.ir.program import Program, without_credentials
 from lambdagent.ir.program_text import program_json
 from lambdagent.machine.link import Linked, link
+from lambdagent.machine.state import Path as Key
 from lambdagent.machine.step import start
 from lambdagent.source import Source
 
@@ -115,15 +123,13 @@ def replayed(directory: RunDirectory) -> tuple[Linked, Execution]:
     return linked, replay(linked, first, read_journal(directory.journal))
 
 
-def exchange_program(
-    directory: RunDirectory, after: Program, redact: Callable[[str], str]
-) -> Beginning:
+def exchange_program(directory: RunDirectory, after: Program, redaction: Redaction) -> Beginning:
     """Have a run go on with another program, and return what it then began with.
 
     Args:
         directory: The run.
         after: The other program.
-        redact: Takes secrets out of what is told.
+        redaction: Takes secrets out of what is told.
 
     Raises:
         CheckpointError: Something that differs was called, or the run would have gone another way,
@@ -131,29 +137,83 @@ def exchange_program(
     """
     directory.acquire()
     try:
-        return _exchange_program(directory, after, redact)
+        return _exchange_program(directory, after, redaction)
     finally:
         directory.release()
 
 
-def _exchange_program(
-    directory: RunDirectory, after: Program, redact: Callable[[str], str]
-) -> Beginning:
+def _exchange_program(directory: RunDirectory, after: Program, redaction: Redaction) -> Beginning:
     beginning, told = directory.beginning(), read_journal(directory.journal)
     before = stored_program(directory, beginning.digest)
-    changed = changes(before, after, redact)
+    check_uncalled(before, after, told, redaction)
+    linked = link(after)
+    replayed_whole(linked, beginning.input, told)
+    text, hidden = kept_program(after, redaction)
+    beginning = attrs.evolve(beginning, digest=after.digest(), hidden=hidden)
+    put_program(directory, text, beginning)
+    return beginning
+
+
+def kept_program(program: Program, redaction: Redaction) -> tuple[str, tuple[str, ...]]:
+    """Return `program` as it is kept, and its sites whose models are kept without passwords.
+
+    Raises:
+        CheckpointError: It holds a secret.
+    """
+    public, hidden = without_credentials(program)
+    text = program_json(public)
+    if variable := redaction.named_in(text):
+        raise CheckpointError(finding("K014", variable=variable))
+    return text, hidden
+
+
+def replayed_whole(linked: Linked, value: Data, told: Told) -> Execution:
+    """Return the run on `value` to where `told` ends, of which it asks everything.
+
+    Raises:
+        DivergenceError: It asks something else, or not all of that.
+    """
+    history = replay(linked, start(linked, value), told)
+    asked = history.exchanges.keys() | {request.key for request in history.pending}
+    for key in sorted(told.intents.keys() - asked):
+        raise DivergenceError(finding("K006", site=told.intents[key].site, key=key_text(key)))
+    return history
+
+
+def check_arrival(linked: Linked, value: Data, told: Told, key: Key) -> None:
+    """Refuse a fork that would not get to `key`.
+
+    Args:
+        linked: Its program.
+        value: Its input.
+        told: What it takes over.
+        key: Where it begins.
+
+    Raises:
+        CheckpointError: It asks something else before.
+    """
+    try:
+        replayed_whole(linked, value, told)
+    except DivergenceError as error:
+        reason = error.diagnostic.what
+        raise CheckpointError(finding("K015", key=key_text(key), reason=reason)) from error
+
+
+def check_uncalled(before: Program, after: Program, told: Told, redaction: Redaction) -> None:
+    """Refuse another program where something that differs was called.
+
+    Args:
+        before: The program so far.
+        after: The other one.
+        told: What was asked.
+        redaction: Takes secrets out of what is told.
+
+    Raises:
+        CheckpointError: Something was.
+    """
+    changed = changes(before, after, redaction.text)
     called = sorted({intent.site for intent in told.intents.values()} & changed.keys())
     if called:
         names = ", ".join(f"`{name}`" for name in called)
         words = in_words([changed[name] for name in called])
         raise CheckpointError(finding("K012", called=names, difference=words))
-    linked = link(after)
-    history = replay(linked, start(linked, beginning.input), told)
-    asked = history.exchanges.keys() | {request.key for request in history.pending}
-    for key in sorted(told.intents.keys() - asked):
-        site = told.intents[key].site
-        raise CheckpointError(finding("K006", site=site, key=key_text(key)))
-    public, hidden = without_credentials(after)
-    beginning = attrs.evolve(beginning, digest=after.digest(), hidden=hidden)
-    put_program(directory, program_json(public), beginning)
-    return beginning

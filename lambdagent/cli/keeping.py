@@ -103,10 +103,11 @@ def load(arguments: Namespace, program: Program | None) -> kept.Run:
     Raises:
         UsageError: A step is named that the run does not have.
     """
-    run = kept.Run.load(arguments.resume, program=program, force=arguments.force)
     if arguments.at is None and not arguments.edit:
-        return run
-    with run:
+        return kept.Run.load(arguments.resume, program=program, force=arguments.force)
+    # A fork may have another program; the run that it is one of stays as it is.
+    other = program if arguments.force else None
+    with kept.Run.load(arguments.resume, program=None if other else program) as run:
         places = _Places(run)
         changes = _by_key(places, arguments.answer)
         answers: dict[Key, Data] = {key: _answer(run, key, text) for key, text in changes.items()}
@@ -120,7 +121,7 @@ def load(arguments: Namespace, program: Program | None) -> kept.Run:
                     raise UsageError(finding("U017", option="--edit", place=f"step {path}"))
                 answers[key] = answer
         at = places.key(arguments.at) if arguments.at is not None else _after(answers)
-        return run.fork(at, answers, value)
+        return run.fork(at, answers, value, program=other)
 
 
 def _by_key(places: _Places, said: list[tuple[str, str]]) -> dict[Key, str]:

@@ -65,7 +65,7 @@ class Redaction:
 
     def named_in(self, text: str) -> str | None:
         """Return the name of a variable whose secret stands in `text`, if one does."""
-        return next((shown for secret, shown in self._secrets if secret in text), None)
+        return next((shown[1:-1] for secret, shown in self._secrets if secret in text), None)
 
     def text(self, text: str) -> str:
         """Return `text` without secrets."""

@@ -158,3 +158,56 @@ def test_nobody_changes_the_program_of_a_run_that_is_under_way(tmp_path):
         run.lock()
         with pytest.raises(CheckpointError, match="K003"):
             changed(path, world, second="Another.")
+
+
+# --- another program for a fork ------------------------------------------------------------------
+
+
+def files(path: Path) -> dict[str, bytes]:
+    return {each.name: each.read_bytes() for each in path.iterdir()}
+
+
+def test_a_fork_may_have_another_program_from_before_the_call_that_differs(tmp_path):
+    """At every key: refused from the first call of what differs on, and the old run stays."""
+    path, world = stopped(tmp_path, 3), World(said)
+    with Run.load(path, providers={"openai": world}) as run:
+        run.resume()
+        told, before = run.told(), files(path)
+        program = chain(world, second="Another second.")
+        first = min(key for key, intent in told.intents.items() if intent.site == "llm:two")
+        for key in sorted(told.intents):
+            if key > first:
+                with pytest.raises(CheckpointError, match=r"K012.*llm:two"):
+                    run.fork(key, program=program)
+                continue
+            with run.fork(key, program=program) as fork:
+                result = fork.resume()
+            assert "Another second." in world.asked[-1]
+            with Run.load(fork.path, program=program, providers={"openai": World(said)}) as again:
+                assert plain(again.resume().trace) == plain(result.trace)
+        assert files(path) == before
+
+
+def test_a_fork_whose_program_would_not_have_asked_what_was_asked_is_refused(tmp_path):
+    path, world = stopped(tmp_path, 3), World(said)
+    with Run.load(path, providers={"openai": world}) as run:
+        last, program = max(run.told().intents), chain(world, validator="True")
+        with pytest.raises(CheckpointError, match="K015"):
+            run.fork(last, program=program)
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_no_program_with_a_secret_takes_the_place_of_one(tmp_path):
+    path, world = stopped(tmp_path, 2), World(said)
+    before = files(path)
+    program = chain(world, second="The key is sk-no-real-key.")
+    options = {
+        "providers": {"openai": world},
+        "environment": {"OPENAI_API_KEY": "sk-no-real-key"},
+    }
+    with pytest.raises(CheckpointError, match=r"K014.*`OPENAI_API_KEY`"):
+        Run.load(path, program=program, force=True, **options)
+    with Run.load(path, **options) as run, pytest.raises(CheckpointError, match="K014"):
+        run.fork((0,), program=program)
+    assert files(path) == before
+    assert list(tmp_path.iterdir()) == [path]

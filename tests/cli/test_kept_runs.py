@@ -316,6 +316,20 @@ def test_a_change_can_be_forced_where_nothing_was_called_that_changed(command: C
     assert command("run", "--resume", run).code == 0
 
 
+def test_a_fork_with_another_program_leaves_the_old_run_as_it_was(command: Command):
+    command(*RUN, *KEPT)
+    run = only_run(command)
+    before = {each.name: each.read_bytes() for each in (command.folder / run).iterdir()}
+    other = ("run", "react.yml", "--tool", "wc=echo other", "--resume", run, "--at", "1")
+    assert "error[K005]" in command(*other).err
+    done = command(*other, "--force", "--trace")
+    assert (done.code, '→ "other"' in done.err) == (0, True)
+    called = command(*other[:-1], "3", "--force")
+    assert (called.code, "error[K012]" in called.err) == (1, True)
+    assert {each.name: each.read_bytes() for each in (command.folder / run).iterdir()} == before
+    assert len(runs_of(command)) == 2
+
+
 def test_several_runs_must_be_told_apart(command: Command):
     for _ in range(2):
         command(*RUN, *KEPT)
