@@ -182,15 +182,16 @@ class Compiled:
             found = finding("P046", limit=f"{LARGEST_NUMERAL:,}", largest=str(error))
             raise SemanticError(found) from error
 
-    def latex(self, *, de_bruijn: bool = False) -> str:
-        """Return the core term in LaTeX.
+    def latex(self, *, de_bruijn: bool = False, sugar: bool = True) -> str:
+        """Return the core term in LaTeX, with ``let`` if `sugar`.
 
         Raises:
             SemanticError: It would be too large.
         """
         why = "LaTeX has no definitions, so parts that are shared are written each time"
         hint = "print it with `--format formal`, which has definitions"
-        return _written(lambda: latex(self.program.term, de_bruijn=de_bruijn), why, hint)
+        term = self.program.term
+        return _written(lambda: latex(term, de_bruijn=de_bruijn, sugar=sugar), why, hint)
 
     def to_json(self) -> dict[str, object]:
         """Return term, core, sites and bounds as JSON."""

@@ -39,14 +39,14 @@ _SUBSCRIPT = re.compile(r"([₀-₉]+|_[0-9]+)$")
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789", "_")
 
 
-def latex(term: Term, *, de_bruijn: bool = False) -> str:
-    r"""Return `term` in LaTeX.
+def latex(term: Term, *, de_bruijn: bool = False, sugar: bool = True) -> str:
+    r"""Return `term` in LaTeX, with ``let`` for an abstraction that is applied if `sugar`.
 
     >>> from lambdagent.ir.core import Lam, Var
     >>> print(latex(Lam(Var(0, "x"), "x")))
     \lambda x.\,x
     """
-    return _LEXEME.sub(_translated, print_term(term, de_bruijn=de_bruijn))
+    return _LEXEME.sub(_translated, print_term(term, de_bruijn=de_bruijn, sugar=sugar))
 
 
 def _translated(match: re.Match[str]) -> str:

@@ -94,6 +94,18 @@ def test_latex(command: Command):
     assert "\\#0" in command("lambda", "react.yml", "--latex", "--de-bruijn").out
 
 
+@pytest.mark.parametrize("file", ["react.yml", "simple.yml"])
+@pytest.mark.parametrize("form", ["", "--ascii", "--de-bruijn", "--latex", "--latex --de-bruijn"])
+def test_pure_terms_have_nothing_but_variables_abstractions_applications(
+    command: Command, file: str, form: str
+):
+    done = command("lambda", file, "--desugar", *form.split())
+    term = done.out.split("where {", 1)[0]
+    assert done.code == 0
+    assert "llm." in term
+    assert not re.search(r'\b(let|in|if|case|fst|snd)\b|Y\[|mathbf|::|⟨|"', term)
+
+
 def test_compile_shows_the_core_and_the_sites(command: Command):
     command.write("echo.lam", ECHO)
     done = command("compile", "echo.lam")

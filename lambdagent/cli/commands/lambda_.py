@@ -53,7 +53,7 @@ def _text(compiled: compiling.Compiled, arguments: Namespace) -> str:
     if arguments.desugar:
         compiled = compiled.pure()
     if arguments.latex:
-        return compiled.latex(de_bruijn=arguments.de_bruijn)
+        return compiled.latex(de_bruijn=arguments.de_bruijn, sugar=not arguments.desugar)
     if arguments.format == "json":
         return compiled.tables()
     if arguments.brief:
