@@ -19,6 +19,7 @@ from lambdagent.ir.fitting import fit_middle
 from lambdagent.trace import comparison, flamegraph, stats, timeline
 from lambdagent.trace.listing import is_record, matches
 from lambdagent.trace.nesting import Nesting
+from lambdagent.trace.text import count_of
 
 View = Callable[[Recording, Namespace, Output], int]
 
@@ -88,8 +89,9 @@ def _html(recording: Recording, arguments: Namespace, out: Output) -> int:
     _check_file("--html", place, arguments.run)
     page = page_of(recording)
     _write(place, page.text, private=True)
-    left = f" of {page.length:,}" if page.steps < page.length else ""
-    out.note(f"{place}: {page.steps:,}{left} steps, {len(page.text.encode()) / 1000:,.0f} kB")
+    shown = f"{page.steps:,} of " if page.steps < page.length else ""
+    steps = count_of(page.length, "step")
+    out.note(f"{place}: {shown}{steps}, {len(page.text.encode()) / 1000:,.0f} kB")
     return 0
 
 
@@ -178,10 +180,13 @@ def _check(recording: Recording, arguments: Namespace, out: Output) -> int:
 def _verdict_text(verdict: Verdict, width: int) -> str:
     wrong = verdict.wrong
     if wrong is None:
-        return (
-            f"the run is what its program does: {verdict.requests:,} requests, "
-            f"{verdict.steps:,} steps, {verdict.transitions:,} transitions"
-        )
+        counts = {
+            "request": verdict.requests,
+            "step": verdict.steps,
+            "transition": verdict.transitions,
+        }
+        counted = ", ".join(count_of(number, noun) for noun, number in counts.items())
+        return f"the run is what its program does: {counted}"
     rows = {"recorded": wrong.recorded, "computed": wrong.computed}
     shown = [f"  {name}  {escaped(text)}" for name, text in rows.items()]
     head = f"the run is not what its program does: {wrong.where}: {wrong.what}"

@@ -116,7 +116,8 @@ MESSAGES: dict[str, Text] = {
         fix="`--in-doubt retry` calls it again; `--answer {key}=TEXT` says what came of it",
     ),
     "K008": Text(
-        "`{path}` cannot be written: {reason}", fix="nothing is lost; mend that and resume"
+        "`{path}` cannot be written: {reason}",
+        fix="nothing is lost; mend that, and go on or begin again",
     ),
     "K009": Text("`{path}` cannot be read: {reason}"),
     "K010": Text(

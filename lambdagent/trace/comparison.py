@@ -21,6 +21,7 @@ from lambdagent.machine.state import Path, Value
 from lambdagent.machine.text import asked_text, text_of_data
 from lambdagent.machine.values import project
 from lambdagent.trace.macro import TraceRecord
+from lambdagent.trace.text import count_of
 
 # Of what differs after the first, this much is listed.
 _MOST = 20
@@ -248,7 +249,8 @@ def render(found: Comparison, width: int) -> str:
     if found.is_same:
         requests, steps = found.counts
         lines.append(
-            f"no difference: {requests:,} requests, {steps:,} steps and the outcome agree"
+            f"no difference: {count_of(requests, 'request')}, {count_of(steps, 'step')} "
+            "and the outcome agree"
         )
         return "\n".join(lines)
     lines += [f"- {escaped(found.names[0])}", f"+ {escaped(found.names[1])}"]

@@ -45,5 +45,13 @@ def render_total(records: Sequence[TraceRecord], elapsed_s: float) -> str:
     """Return the line of totals: records printed, seconds, tokens where they are known."""
     tokens = total_tokens(records)
     counted = "" if tokens is None else f", ~{tokens} tokens"
-    reductions = "β-reduction" if len(records) == 1 else "β-reductions"
-    return f"Total: {len(records)} {reductions}, {elapsed_s:.1f}s{counted}"
+    return f"Total: {count_of(len(records), 'β-reduction')}, {elapsed_s:.1f}s{counted}"
+
+
+def count_of(number: int, noun: str) -> str:
+    """Return how many there are of something.
+
+    >>> count_of(1, "step"), count_of(1200, "step")
+    ('1 step', '1,200 steps')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

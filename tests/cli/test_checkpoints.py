@@ -105,6 +105,19 @@ def test_a_linked_run_is_not_removed_through_the_link(command: Command):
     assert command("run", "--resume", f"links/{run.name}").out == "done\n"
 
 
+@pytest.mark.parametrize("file", ["journal", "run.json"])
+def test_a_run_of_another_version_is_not_called_damaged(command: Command, file: str):
+    command(*RUN, *KEPT)
+    path = command.folder / only_run(command) / file
+    new = path.read_bytes().replace(b"lambdaJ\1", b"lambdaJ\2", 1)
+    path.write_bytes(new.replace(b'"lambdagent-run": 1', b'"lambdagent-run": 2'))
+    done = command("checkpoints", "runs")
+    assert ("of another version" in done.out, "damaged" in done.out) == (True, False)
+    path.unlink()
+    path.mkdir()
+    assert command("checkpoints", "runs").code == 0
+
+
 def test_what_ended_a_run_is_told_though_its_files_are_gone(command: Command):
     """What is written at the end of a run that failed does not hide why."""
     slow = ("run", "react.yml", "x", "--tool", "wc=rm -r runs; sleep 9", "--timeout", "1")
@@ -115,5 +128,7 @@ def test_what_ended_a_run_is_told_though_its_files_are_gone(command: Command):
 
 def test_a_directory_without_runs(command: Command):
     (command.folder / "empty").mkdir()
-    assert command("checkpoints", "empty").out == ""
+    done = command("checkpoints", "empty")
+    assert (done.code, done.out, done.err) == (0, "", "no runs in empty\n")
+    assert command("checkpoints", "empty", "--format", "json").out == "[]\n"
     assert command("checkpoints", "nowhere").code == 4

@@ -23,6 +23,8 @@ from lambdagent.trace.text import render_record
 
 _SHOWN = 100
 _ONE_OF = ("show", "prune", "format")
+# What the list says of a run that cannot be read though nothing may be wrong with it, by code.
+_UNREAD = {"K004": "of another version", "K009": "cannot be read"}
 _HEAD = ("RUN", "AGENT", "BEGAN", "STANDS", "CALLS", "SIZE")
 
 
@@ -66,6 +68,8 @@ def run(arguments: Namespace, out: Output) -> int:
         out.answer(json_text(rows))
     elif rows:
         out.answer("\n".join(_table(rows)))
+    else:
+        out.note(f"no runs in {directory}")
     return 0
 
 
@@ -75,12 +79,13 @@ def _left(run: RunDirectory) -> dict[str, object]:
 
 
 def _row(run: RunDirectory) -> dict[str, object]:
-    """Return what the list says of a run; of a damaged one, that it is."""
+    """Return what the list says of a run; of one that cannot be read, why."""
     row: dict[str, object] = {"run": run.id, "size_bytes": run.size_bytes}
     try:
         beginning, told = run.beginning(), read_journal(run.journal)
     except CheckpointError as error:
-        return {**row, "stands": "damaged", "error": str(error)}
+        stands = _UNREAD.get(error.diagnostic.code, "damaged")
+        return {**row, "stands": stands, "error": str(error)}
     stands = told.outcome or ", ".join(
         f"waits for {told.intents[key].site}" for key in told.open[:3]
     )
