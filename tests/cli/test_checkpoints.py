@@ -115,7 +115,9 @@ def test_a_run_of_another_version_is_not_called_damaged(command: Command, file: 
     assert ("of another version" in done.out, "damaged" in done.out) == (True, False)
     path.unlink()
     path.mkdir()
-    assert command("checkpoints", "runs").code == 0
+    done = command("checkpoints", "runs")
+    assert (done.code, "damaged" in done.out) == (0, False)
+    assert ("cannot be read" in done.out) == (file == "journal")  # else it is no run
 
 
 def test_what_ended_a_run_is_told_though_its_files_are_gone(command: Command):
@@ -132,3 +134,28 @@ def test_a_directory_without_runs(command: Command):
     assert (done.code, done.out, done.err) == (0, "", "no runs in empty\n")
     assert command("checkpoints", "empty", "--format", "json").out == "[]\n"
     assert command("checkpoints", "nowhere").code == 4
+
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "runs"
+STANDS = {"finished": "has come to", "joining": "waits for 2 of its 3", "stopped": "llm:worker"}
+
+
+@pytest.mark.parametrize("form", sorted(path.name for path in FIXTURES.glob("format-*")))
+def test_runs_of_each_format_are_shown(command: Command, form: str):
+    """Whether they have states or not, which runs that are short have no more."""
+    runs = command.folder / "runs"
+    shutil.copytree(FIXTURES / form, runs)
+    shown = []
+    for _ in range(2):
+        assert "damaged" not in command("checkpoints", "runs").out
+        texts = []
+        for name, stands in STANDS.items():
+            done = command("checkpoints", "runs", "--show", name)
+            assert (done.code, stands in done.out) == (0, True), done.err
+            checked = command("trace", f"runs/{name}", "--check")
+            assert (checked.code, "is what its program does" in checked.out) == (0, True)
+            texts += [done.out, checked.out]
+        shown.append(texts)
+        for path in runs.glob("*/states"):
+            path.unlink()
+    assert shown[0] == shown[1]
