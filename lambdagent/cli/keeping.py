@@ -7,7 +7,8 @@ import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Mapping
-from typing import Any
+from contextlib import suppress
+from typing import Any, cast
 
 from lambdagent.api import kept
 from lambdagent.api.doubts import Doubt, refuse
@@ -15,10 +16,11 @@ from lambdagent.api.running import trace_of
 from lambdagent.cli.output import Output, has_terminal
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import key_of
-from lambdagent.errors import UsageError, finding
+from lambdagent.errors import CheckpointError, UsageError, finding
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
 from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.ir.program import Program
+from lambdagent.machine.state import Fail
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import cut, text_of_value
 
@@ -275,4 +277,18 @@ def hint(run: kept.Run) -> str:
     command = f"lambdagent run --resume {shlex.quote(str(run.path))}"
     if not run.has_ended:
         return f"to go on: {command}"
-    return f"to try again from step N: {command} --at N"
+    key = _failed_at(run)
+    if key is None:
+        return f"to try again from step N: {command} --at N"
+    return f"to make that call again: {command} --at {key_text(key)}"
+
+
+def _failed_at(run: kept.Run) -> Key | None:
+    """Return the key of the call whose failure ended `run`; None if something else did."""
+    with suppress(CheckpointError):  # its files may be gone
+        state = run.history().machine.root.state
+        key = state.error.get("key") if isinstance(state, Fail) else None
+        recorded = run.told().answers.get(cast("Key", key))
+        if recorded is not None and isinstance(recorded.answer, Failure):
+            return cast("Key", key)
+    return None

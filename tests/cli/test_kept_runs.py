@@ -341,6 +341,49 @@ def test_several_runs_must_be_told_apart(command: Command):
     assert all(Path(run).name in done.err for run in runs_of(command))
 
 
+SCRIPT = """\
+systemPrompt: p
+model: {provider: scripted, script: {rules: [{match: ^go$, reply: nowhere}]}}
+"""
+FAILING = {
+    "the only call": ("type: simple\n" + SCRIPT, "x", "@0"),
+    "a later call": (
+        "type: chain\nchain: {steps: [{name: a, prompt: A}, {name: b, prompt: B}]}\n" + SCRIPT,
+        "go",
+        "@1",
+    ),
+    "calls of branches": (
+        "type: parallel\nparallel: {agents: [{type: simple, name: a, systemPrompt: A}, "
+        "{type: simple, name: b, systemPrompt: B}]}\n" + SCRIPT,
+        "x",
+        "@0.0.0",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FAILING)
+def test_the_hint_after_a_call_that_failed_leads_on(command: Command, case: str):
+    """What it says to type is a fork before that call, whether or not there is a step to name."""
+    config, text, key = FAILING[case]
+    command.write("failing.yml", f"name: f\n{config}")
+    done = command("run", "failing.yml", text, *KEPT)
+    assert (done.code, "E004" in done.err) == (1, True)
+    words = re.search(r"to make that call again: lambdagent (.*)", done.err)[1].split()
+    assert words[-1] == key
+    assert "E004" in command(*words).err
+    answers = [f"--answer={key}=by hand"] if case != "calls of branches" else []
+    assert command(*words, *answers).code == (0 if answers else 1)
+
+
+def test_the_hint_after_another_failure_names_no_call(command: Command):
+    routes = "routes: {go: {type: simple, systemPrompt: p}}"
+    config = f"router: {{classifier: {{prompt: q, categories: [go]}}, {routes}}}\n"
+    command.write("lost.yml", f"name: f\ntype: router\n{config}{SCRIPT}")
+    done = command("run", "lost.yml", "go", *KEPT)
+    assert (done.code, "error[R" in done.err) == (1, True)
+    assert "--at N" in done.err
+
+
 # --- the file, the directory ---------------------------------------------------------------------
 
 
