@@ -43,7 +43,7 @@ from lambdagent.ir.data import Data, Record, freeze, thaw
 from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
-from lambdagent.machine.engines import DEFAULT, ENGINES, EngineName, choose
+from lambdagent.machine.engines import ENGINES, EngineName, choose
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.state import PAIR, TAGGED, Fail, Halt, Kind, Store, Value
 from lambdagent.machine.state import Path as Key
@@ -361,15 +361,17 @@ class Session:
 
 def _wanted_engine(
     engine: str | None, environment: Mapping[str, str], program: Program
-) -> EngineName:
-    """Return the engine that the caller, the environment or the file wants.
+) -> EngineName | None:
+    """Return the engine that the caller, the environment or the file wants, if one does.
 
     Raises:
         SchemaError: It does not exist.
     """
     variable = environment.get("LAMBDAGENT_ENGINE", "").strip()
     field = "engine" if engine is not None else "LAMBDAGENT_ENGINE"
-    wanted = engine or variable or program.engine or DEFAULT
+    wanted = engine or variable or program.engine
+    if wanted is None:
+        return None
     for known in ENGINES:
         if wanted == known:
             return known

@@ -18,7 +18,7 @@ from lambdagent.machine.recursive import compiled
 
 EngineName: TypeAlias = Literal["recursive", "cek", "adaptive"]
 ENGINES: Final[tuple[EngineName, ...]] = ("recursive", "cek", "adaptive")
-DEFAULT: Final[EngineName] = "recursive"
+DEFAULT: Final = "recursive"
 
 _FORKS = (("p", "par"), ("p", "pmap"))
 
@@ -39,7 +39,7 @@ def handed_over(reason: object) -> Choice:
 
 
 def choose(
-    wanted: EngineName,
+    wanted: EngineName | None,
     linked: Linked,
     *,
     bound: Callable[[], Count] | None = None,
@@ -48,7 +48,7 @@ def choose(
     """Return which engine runs `linked`.
 
     Args:
-        wanted: What file, option or caller ask for.
+        wanted: What file, option or caller ask for; None if they do not.
         linked: The program.
         bound: Works out the upper bound of model calls; None if nobody knows.
         needs_states: What about this run only the stepping machine offers, if there is something.
@@ -57,6 +57,8 @@ def choose(
         return Choice("cek", "asked for")
     if needs_states is not None:
         return Choice("cek", needs_states)
+    if wanted is None:
+        return Choice(DEFAULT, "the default")
     if wanted == "recursive":
         return Choice("recursive", "asked for")
     return _adapt(linked, bound)

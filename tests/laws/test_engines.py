@@ -222,6 +222,8 @@ def test_what_is_wanted_and_what_is_needed_decide():
     forking = link(program(Lam(spine(Prim("par", (1,)), thunk(Var(0))))))
     assert choose("cek", plain) == ("cek", "asked for")
     assert choose("recursive", plain) == ("recursive", "asked for")
+    assert choose(None, plain) == ("recursive", "the default")
+    assert choose(None, plain, needs_states="why") == ("cek", "why")
     assert choose("recursive", plain, needs_states="a reason") == ("cek", "a reason")
     assert choose("adaptive", plain) == ("recursive", "adaptive: no fork")
     assert choose("adaptive", forking) == ("cek", "adaptive: the program forks")
