@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from lambdagent.cli.output import Output, ReaderGoneError
-from lambdagent.errors import LambdagentError, SuspendedError, plain
+from lambdagent.errors import LambdagentError, SuspendedError, UsageError, plain
 
 # Name on the command line, module, one line of help.
 COMMANDS = {
@@ -155,9 +155,13 @@ def _dispatch(argv: list[str], out: Output) -> int:
 
 
 def _tell_programs(error: LambdagentError, form: str, out: Output) -> None:
-    """Print the findings where programs read the answer; a run that waits has told its own."""
+    """Print the findings where programs read the answer.
+
+    A run that waits has told its own; a wrong command line is told as argparse tells it.
+    """
     findings = import_module("lambdagent.cli.findings")
-    if form in findings.MACHINE_FORMATS and not isinstance(error, SuspendedError):
+    told = isinstance(error, SuspendedError | UsageError)
+    if form in findings.MACHINE_FORMATS and not told:
         out.answer(findings.render_findings(*findings.findings_of(error), form))
 
 
