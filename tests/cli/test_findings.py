@@ -155,7 +155,6 @@ def test_a_file_without_faults_is_an_empty_report(command: Command):
         (("run", "agent.yml", "x"), 2),
         (("lambda", "agent.yml"), 2),
         (("run", "none.yml", "x"), 4),
-        (("run", "simple.yml"), 2),
     ],
 )
 def test_other_commands_tell_findings_as_json_too(
@@ -166,6 +165,12 @@ def test_other_commands_tell_findings_as_json_too(
     assert done.code == code
     assert json.loads(done.out)["counts"]["error"] >= 1
     assert done.err
+
+
+def test_a_wrong_command_line_is_told_to_people_alone(command: Command):
+    done = command("run", "simple.yml", "--format", "json")
+    assert (done.code, done.out) == (2, "")
+    assert "error[U003]" in done.err
 
 
 def test_the_findings_of_an_error_are_those_of_its_file():
