@@ -20,6 +20,7 @@ from lambdagent.ir.exchange import key_text
 from lambdagent.machine.state import Event, Fail, Halt, Machine, Path
 from lambdagent.machine.text import text_of_value
 from lambdagent.source import HIDDEN
+from lambdagent.trace.macro import ends_of_steps, place_of
 from lambdagent.trace.nesting import Place
 from lambdagent.trace.sight import path_text, stands
 from lambdagent.trace.timeline import Bar
@@ -71,14 +72,15 @@ def outcome_row(last: Machine, told: Data) -> dict[str, object]:
         last: Its last state.
         told: The error that people were told, if one is known.
     """
-    if isinstance(told, str):
-        return {"how": "failed", "text": _bounded(told)}
+    how, text = "unfinished", stands(last.root)
     match last.root.state:
         case Halt(value):
-            return {"how": "done", "text": _bounded(text_of_value(value))}
+            how, text = "done", text_of_value(value)
         case Fail(error):
-            return {"how": "failed", "text": _bounded(str(error["message"]))}
-    return {"how": "unfinished", "text": _bounded(stands(last.root))}
+            how, text = "failed", str(error["message"])
+    if isinstance(told, str):
+        how, text = "failed" if how == "done" else how, told
+    return {"how": how, "text": _bounded(text)}
 
 
 def input_row(text: str) -> list[object]:
@@ -97,17 +99,16 @@ def record_rows(
     Args:
         bars: The records in canonical order, and when they were.
         places: What is around each.
-        events: Of the same run; each record ended with one.
+        events: Of the same run, as far as it is gone through; each record ended with one.
         asked: The step at which each request went out, by key.
     """
-    ended = sorted(
-        (event for event in events if event.kind not in {"guard", "note"}),
-        key=lambda event: event.key,
-    )
-    done = [event.transition for event in ended]
+    ends: dict[tuple[Path, str], list[int]] = {}
+    for event in ends_of_steps(events):
+        ends.setdefault(place_of(event), []).append(event.transition)
     rows: list[dict[str, object]] = []
     for bar, place in zip(bars, places, strict=True):
         record = bar.record
+        ended = ends.get((record.key, record.term))
         is_call = record.started_s is not None
         row: dict[str, object] = {
             "kind": record.kind,
@@ -123,7 +124,7 @@ def record_rows(
             "tokens": record.tokens,
             "notes": record.notes,
             "asked": asked.get(record.key) if is_call else None,
-            "done": done[record.step] if record.step < len(done) else None,
+            "done": ended.pop(0) if ended else None,
         }
         rows.append(row)
     return rows

@@ -92,14 +92,20 @@ def macro_trace(
     return tuple(records)
 
 
+def ends_of_steps(events: Iterable[Event]) -> list[Event]:
+    """Return the events that have a record each, in the order of the records."""
+    ends = [event for event in events if event.kind not in _REMARKS | _UNSHOWN]
+    return sorted(ends, key=lambda event: event.key)
+
+
 def numbered(events: Iterable[Event]) -> dict[tuple[Path, str], int]:
     """Return the number that each step of a whole run has in its trace, by its key and name."""
-    ended = [event for event in events if event.kind not in {"guard", "note"}]
-    ended.sort(key=lambda event: event.key)
-    return {
-        ((*event.key[:-1], event.started), event.name): number
-        for number, event in enumerate(ended)
-    }
+    return {place_of(event): number for number, event in enumerate(ends_of_steps(events))}
+
+
+def place_of(event: Event) -> tuple[Path, str]:
+    """Return key and name of the step that ended with `event`."""
+    return (*event.key[:-1], event.started), event.name
 
 
 def watcher(

@@ -23,6 +23,16 @@ GOLDEN = Path(__file__).parents[1] / "golden" / "cli" / "trace-html-data.txt"
 TEMPLATES = files("lambdagent.trace") / "templates"
 EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.is_file())
 TOOL = ("--tool", "wc=echo 3 f.txt")
+CHAIN = """\
+type: chain
+name: both
+systemPrompt: p
+model: {provider: scripted, script: {rules: [{reply: ok}]}}
+chain:
+  steps:
+    - {name: one, type: simple, systemPrompt: p, memory: {enabled: true, strategy: local}}
+    - {name: two, type: simple, systemPrompt: p}
+"""
 
 
 def recorded(command: Command, agent: str = "react.yml", *more: str) -> Recording:
@@ -134,6 +144,15 @@ def test_each_record_knows_its_steps(command: Command):
     assert all(one["done"] < other["done"] for one, other in pairwise(records))
 
 
+def test_what_is_no_record_does_not_shift_the_steps_of_records(command: Command):
+    command.write("chain.yml", CHAIN)
+    recording = recorded(command, "chain.yml", "hi")
+    made = {event.transition: (event.kind, event.name) for event in recording.history.events}
+    assert ("memory", "mem.append:one") in made.values()
+    rows = page_data(recording)["records"]
+    assert [made[row["done"]] for row in rows] == [(row["kind"], row["term"]) for row in rows]
+
+
 def test_a_run_that_failed_has_a_page_too(command: Command):
     command.write("a.yml", scripted("bad", more='guard: {validator: "len(x) > 9"}'))
     assert command("run", "a.yml", "x", "--trace-file", "f.json").code == 1
@@ -152,6 +171,11 @@ def test_a_run_that_waits_has_a_page_too(command: Command):
     outcome = page_data(load(command.folder / "runs"))["head"]["outcome"]
     assert outcome["how"] == "unfinished"
     assert outcome["text"][0].startswith("asks confirm:wc")
+    more = ("--checkpoint-dir", "others", "--trace-file", "f.json")
+    assert command("run", "c.yml", "x", *TOOL, *more).code == 75
+    outcome = page_data(load(command.folder / "f.json"))["head"]["outcome"]
+    assert outcome["how"] == "unfinished"
+    assert outcome["text"][0].startswith("error[R008]: the run waits until")
 
 
 def test_a_long_run_is_cut_and_the_page_says_so(command: Command):

@@ -7,7 +7,15 @@ from lambdagent.ir.exchange import Exchange
 from lambdagent.ir.labels import action_labels
 from lambdagent.ir.sites import Site
 from lambdagent.machine.state import PAIR, TAGGED, Event
-from lambdagent.trace.macro import TraceRecord, macro_trace, tokens_of, total_tokens, watcher
+from lambdagent.trace.macro import (
+    TraceRecord,
+    ends_of_steps,
+    macro_trace,
+    numbered,
+    tokens_of,
+    total_tokens,
+    watcher,
+)
 
 USAGE = Record(input=3, output=4)
 LLM = Site("llm:a", "llm", Record(conversation=False))
@@ -98,6 +106,19 @@ def test_records_are_in_canonical_order_whatever_the_schedule_was():
     ]
     assert [record.term for record in macro_trace(events, {})] == ["first", "second", "last"]
     assert [record.step for record in macro_trace(events, {})] == [0, 1, 2]
+
+
+def test_steps_have_the_numbers_of_their_records_whatever_else_happens():
+    kinds = ("memory", "llm", "exit", "tool", "guard", "confirm", "note", "route", "terminate")
+    events = [
+        event((thread, number), kind, kind, started=number)
+        for thread in (1, 0)
+        for number, kind in enumerate(kinds)
+    ]
+    records = macro_trace(events, {})
+    assert len(records) == 10
+    assert numbered(events) == {(each.key, each.term): each.step for each in records}
+    assert [each.kind for each in ends_of_steps(events)] == [each.kind for each in records]
 
 
 def test_remarks_go_to_the_record_before_them():
