@@ -20,7 +20,7 @@ from lambdagent.trace.finding import Finder
 from lambdagent.trace.macro import numbered, tokens_of
 from lambdagent.trace.page import Cost, Frames, Page
 from lambdagent.trace.rulebook import Rule
-from lambdagent.trace.sight import Sight, depth, kont_of, outwards, path_text, within
+from lambdagent.trace.sight import Sight, depth, outwards, path_text, within
 from lambdagent.trace.transition import Move, Transition, removes, transition_of
 
 Walk: TypeAlias = Generator[int, None, int | None]
@@ -143,7 +143,7 @@ class Stepper:
     def finish(self) -> Walk:
         """Go to where the innermost frame has got its value, or is given up."""
         path = self.path
-        kont = outwards(kont_of(self.thread), 0)
+        kont = outwards(self.thread.kont, 0)
 
         def is_done(move: Move) -> bool:
             thread = move.after.threads.get(path)
@@ -201,7 +201,7 @@ class Stepper:
     def page(self, reach: Reach = _USUAL) -> Page:
         """Return what there is to see here."""
         history, sight, made, thread = self.history, self.sight, self._made, self.thread
-        kont = kont_of(thread)
+        kont = thread.kont
         focus = sight.readback.focus(thread, {}) if made is None else made.result
         around = kont if made is None else made.around
         rule = _START if made is None else made.rule

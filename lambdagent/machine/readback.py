@@ -89,7 +89,7 @@ class Readback:
         return done[()]
 
     def _thread(self, thread: Thread, done: Mapping[Path, Term]) -> Term:
-        return self.plug(self.focus(thread, done), getattr(thread.state, "kont", ()))
+        return self.plug(self.focus(thread, done), thread.kont)
 
     def focus(self, thread: Thread, done: Mapping[Path, Term]) -> Term:
         """Return the term that a thread is at, without its continuation.

@@ -167,6 +167,12 @@ class Thread:
     store: Store
     state: ThreadState
 
+    @property
+    def kont(self) -> Kont:
+        """The continuation; that of a thread that has ended is empty."""
+        kont: Kont = getattr(self.state, "kont", ())
+        return kont
+
 
 @attrs.define(eq=False, repr=False)
 class Machine:

@@ -63,9 +63,7 @@ MESSAGES: dict[str, Text] = {
         why="{known}",
         fix="`lambdagent run --resume RUN` goes on, and says what waits then",
     ),
-    "U015": Text(
-        "the run has no step {step}", fix="its steps at this level are {first} to {last}"
-    ),
+    "U015": Text("the run has no step {step}", fix="its steps at this level: {known}"),
     "U016": Text(
         "the credentials in the URL of {sites} are not printed",
         fix="give the whole URL where it is run: `baseUrl: ${{LLM_URL}}` in an agent file, "

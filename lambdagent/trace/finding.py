@@ -35,7 +35,7 @@ from lambdagent.machine.state import (
 )
 from lambdagent.trace.listing import kind_name
 from lambdagent.trace.rulebook import RULES
-from lambdagent.trace.sight import Sight, kont_of
+from lambdagent.trace.sight import Sight
 from lambdagent.trace.transition import Move, Transition, common, transition_of
 
 # Words of the notation, which stand in texts of terms but at no node.
@@ -90,7 +90,7 @@ class Finder:
         before, after = move.before.threads[move.path], move.after.threads.get(move.path)
         if not self._probe or after is None:
             return True
-        base = common(kont_of(before), kont_of(after))
+        base = common(before.kont, after.kont)
         return self._in_thread(before, base) or self._in_thread(after, base)
 
     def _in_thread(self, thread: Thread, base: Kont) -> bool:
@@ -105,7 +105,7 @@ class Finder:
                 found = self._in_data(error)
             case _:  # the branches that it waits for
                 return True
-        kont = kont_of(thread)
+        kont = thread.kont
         while not found and kont is not base:
             found = self._in_frame(kont)
             kont = kont[1]

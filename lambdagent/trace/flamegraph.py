@@ -193,7 +193,8 @@ def _summary(root: Frame, by: str, left_out: int) -> str:
         "steps": f"{steps}; width is steps",
     }[by]
     if left_out:
-        words += f"; {left_out:,} frames are too narrow to be drawn"
+        some = "1 frame is" if left_out == 1 else f"{left_out:,} frames are"
+        words += f"; {some} too narrow to be drawn"
     return words
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 
 from lambdagent.ir.exchange import key_text
-from lambdagent.ir.fitting import fit_around, fit_middle
+from lambdagent.ir.fitting import columns, fit_around, fit_middle
 from lambdagent.machine.state import Kind, Machine, Path
 from lambdagent.trace.macro import TraceRecord
 from lambdagent.trace.sight import Sight, path_text
@@ -70,13 +70,12 @@ def transition_line(sight: Sight, made: Transition, width: int) -> str:
     """Return one line: number, kind, rule, redex and what it becomes, if another term."""
     where = f"{key_text(made.path)} " if made.path else ""
     head = f"{made.number:>6} {made.rule.kind or '·'} {made.rule.name:<11} {where}"
-    rest = max(width - len(head) - len(_ARROW), 20)
+    rest = max(width - columns(head) - len(_ARROW), 20)
     redex, result = sight.term(made.redex), sight.term(made.result)
     if redex == result:
-        return f"{head}{fit_middle(redex, width - len(head))}"
-    half = max(rest // 2, rest - len(result))
-    redex = fit_middle(redex, half)
-    return f"{head}{redex}{_ARROW}{fit_middle(result, rest - min(len(redex), half))}"
+        return f"{head}{fit_middle(redex, rest + len(_ARROW))}"
+    redex = fit_middle(redex, max(rest // 2, rest - columns(result)))
+    return f"{head}{redex}{_ARROW}{fit_middle(result, rest - columns(redex))}"
 
 
 def transition_lines(sight: Sight, made: Transition, width: int) -> list[str]:
@@ -95,10 +94,9 @@ def transition_lines(sight: Sight, made: Transition, width: int) -> list[str]:
 def state_lines(sight: Sight, state: Machine, path: Path, width: int) -> list[str]:
     """Return what is around a term: environment, continuation, store, other threads."""
     thread = state.threads.get(path, state.root)
-    kont = getattr(thread.state, "kont", ())
     sections = {
         "environment": [f"{name} = {text}" for name, text in sight.environment(thread)],
-        "continuation": sight.frames(kont),
+        "continuation": sight.frames(thread.kont),
         "store": [f"{cell}: {text}" for cell, text in sight.store(thread)],
         "other threads": [f"{name} {text}" for name, text in sight.threads(state, path)],
     }

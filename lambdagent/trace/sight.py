@@ -74,7 +74,7 @@ class Sight:
 
     def standing(self, thread: Thread) -> Parts:
         """Return the term that a thread is at: what stands before its focus, it, and the rest."""
-        return self._around(self.readback.focus(thread, {}), kont_of(thread))
+        return self._around(self.readback.focus(thread, {}), thread.kont)
 
     def tree(self, focus: Term, around: Kont) -> list[Branch]:
         """Return `focus`, which is marked, and what is around it as a tree."""
@@ -149,12 +149,6 @@ class Sight:
         return [Binding(path_text(each), stands(machine.threads[each])) for each in others]
 
 
-def kont_of(thread: Thread) -> Kont:
-    """Return the continuation of a thread; that of one that has ended is empty."""
-    kont: Kont = getattr(thread.state, "kont", ())
-    return kont
-
-
 def depth(kont: Kont, most: int) -> int:
     """Return the number of frames that wait, counted up to `most`."""
     found = 0
@@ -179,7 +173,7 @@ def within(thread: Thread, most: int) -> tuple[str, str, Path] | None:
         thread: Any thread.
         most: How many frames are looked through.
     """
-    kont = kont_of(thread)
+    kont = thread.kont
     for _ in range(most):
         if not kont:
             break

@@ -60,7 +60,7 @@ class StepTable:
         self._known: dict[tuple[str, int], tuple[object, int]] = {}
         self._columns: dict[str, list[int]] = {name: [] for name in COLUMNS}
         focus = self._texts.number(sight.term(sight.readback.focus(first.root, {})))
-        kont = self._kont(_kont_of(first.root))
+        kont = self._kont(first.root.kont)
         self._add(
             {"rule": EMPTY, "site": EMPTY, "redex": focus, "result": focus}
             | {"around": kont, "left": kont}
@@ -80,7 +80,7 @@ class StepTable:
                 "redex": self._texts.number(self._sight.term(made.redex)),
                 "result": self._texts.number(self._sight.term(made.result)),
                 "around": self._kont(made.around),
-                "left": self._kont(_kont_of(move.before.threads[made.path])),
+                "left": self._kont(move.before.threads[made.path].kont),
             }
             | self._state(move.after, thread)
         )
@@ -108,7 +108,7 @@ class StepTable:
         others = self._sight.threads(machine, thread.path) if len(machine.threads) > 1 else ()
         return {
             "thread": self._threads.number(path_text(thread.path)),
-            "kont": self._kont(_kont_of(thread)),
+            "kont": self._kont(thread.kont),
             "env": self._bound(self._sight.environment(thread)),
             "store": self._store(thread),
             "others": self._bound(others),
@@ -141,8 +141,3 @@ class StepTable:
                 number = self._frames.number(row)
             self._known["kont", id(frame)] = (frame, number)
         return number
-
-
-def _kont_of(thread: Thread) -> Kont:
-    kont: Kont = getattr(thread.state, "kont", ())
-    return kont

@@ -88,7 +88,7 @@ def transition_of(readback: Readback, move: Move) -> Transition:
     joining = _join_ended(move)
     moved = mover if joining is None else joining
     after = move.after.threads[moved.path]
-    around = common(_kont(moved), _kont(after))
+    around = common(moved.kont, after.kont)
     ended = {} if joining is None else _ended(readback, move, joining)
     redex = _plugged(readback, moved, ended, around)
     result = _plugged(readback, after, _started(readback, move, after), around)
@@ -109,11 +109,6 @@ def _site(mover: Thread, redex: Term) -> str:
     return str(head.params[0]) if type(head) is Prim and head.name == "site" else ""
 
 
-def _kont(thread: Thread) -> Kont:
-    kont: Kont = getattr(thread.state, "kont", ())
-    return kont
-
-
 def _kind(move: Move) -> str:
     for kind in Kind:
         if move.after.counters[kind] != move.before.counters[kind]:
@@ -124,7 +119,7 @@ def _kind(move: Move) -> str:
 def _plugged(
     readback: Readback, thread: Thread, children: Mapping[Path, Term], base: Kont
 ) -> Term:
-    return readback.plug(readback.focus(thread, children), _kont(thread), base)
+    return readback.plug(readback.focus(thread, children), thread.kont, base)
 
 
 def common(before: Kont, after: Kont) -> Kont:
@@ -140,8 +135,8 @@ def common(before: Kont, after: Kont) -> Kont:
 
 def removes(move: Move, frame: Kont) -> bool:
     """Whether a transition takes `frame`, which its thread has waiting, off the continuation."""
-    before = _kont(move.before.threads[move.path])
-    base = common(before, _kont(move.after.threads[move.path]))
+    before = move.before.threads[move.path].kont
+    base = common(before, move.after.threads[move.path].kont)
     while before is not base:
         if before is frame:
             return True
@@ -183,7 +178,7 @@ def _started(readback: Readback, move: Move, thread: Thread) -> dict[Path, Term]
     return {
         path: ELIDED
         if isinstance(child.state, Join)
-        else readback.plug(readback.focus(child, {}), _kont(child))
+        else readback.plug(readback.focus(child, {}), child.kont)
         for path, child in children.items()
     }
 
@@ -225,7 +220,7 @@ def _checked(before: Thread) -> str:
 
 
 def _administrative(before: Thread, after: Thread) -> str:
-    kont, then = _kont(before), _kont(after)
+    kont, then = before.kont, after.kont
     match after.state:
         case Suspend():
             return "ask"

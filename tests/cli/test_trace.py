@@ -2,10 +2,14 @@
 
 import json
 import re
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from lambdagent.api.recording import load
+from lambdagent.cli.commands import trace
+from lambdagent.ir.fitting import columns
 from tests.cli.command import Command, scripted
 
 TOOL = ("--tool", "wc=echo 3 f.txt")
@@ -84,6 +88,37 @@ def test_a_step_that_is_not_there_is_refused(recorded: Command, more: tuple[str,
     done = recorded("trace", "run.json", *more)
     assert (done.code, done.out) == (2, "")
     assert "error[U015]: the run has no step" in done.err
+
+
+def test_a_run_without_steps_says_so(command: Command):
+    command.write("pure.lam", "λx. x\n")
+    assert command("run", "pure.lam", "x", "--trace-file", "run.json").code == 0
+    assert "fix: its steps at this level: none" in command("trace", "run.json", "--step", "0").err
+    assert "fix: its steps at this level: 1 to 4" in (
+        command("trace", "run.json", "--step", "9", "--level", "machine").err
+    )
+
+
+@pytest.mark.parametrize(
+    "more", [("--slow",), ("--level", "beta"), ("--level", "machine", "--format", "jsonl")]
+)
+def test_where_a_run_is_cut_is_told(
+    recorded: Command, monkeypatch: pytest.MonkeyPatch, more: tuple[str, ...]
+):
+    monkeypatch.setattr(trace, "load", partial(load, limit=20))
+    assert "stopped after 20 transitions" in recorded("trace", "run.json", *more).err
+
+
+@pytest.mark.parametrize("reply", ["中文", "λ", "e\u0301", "ｶﾞ", "Ａ"])
+def test_no_line_is_wider_than_the_terminal(
+    command: Command, monkeypatch: pytest.MonkeyPatch, reply: str
+):
+    monkeypatch.setenv("COLUMNS", "70")
+    command.write("wide.yml", scripted(reply * 99))
+    assert command("run", "wide.yml", reply * 99, "--trace-file", "run.json").code == 0
+    for how in ("--level=machine", "--level=beta", "--slow"):
+        lines = command("trace", "run.json", how).out.splitlines()
+        assert max(map(columns, lines)) <= 70
 
 
 def test_a_run_that_failed_is_recorded_as_far_as_it_came(command: Command):

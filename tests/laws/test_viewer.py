@@ -21,7 +21,7 @@ from lambdagent.machine.state import Fail, Halt, Kind
 from lambdagent.machine.step import requests
 from lambdagent.trace.finding import Finder
 from lambdagent.trace.screen import Size, text_of
-from lambdagent.trace.sight import kont_of, outwards
+from lambdagent.trace.sight import outwards
 from lambdagent.trace.transition import transition_of
 from tests.laws.agents import agents, answers, compiled
 from tests.laws.observe import content
@@ -123,12 +123,12 @@ def expected(states, number, path, key):
 
 def left(states, number, path):
     """Return the first state in which the innermost frame is not waiting any more."""
-    kont = outwards(kont_of(states[number].threads[path]), 0)
+    kont = outwards(states[number].threads[path].kont, 0)
     for n in range(number + 1, len(states)):
         thread = states[n].threads.get(path)
         if thread is None or isinstance(thread.state, Halt | Fail):
             return n
-        inner = kont_of(thread)
+        inner = thread.kont
         while inner and inner is not kont:
             inner = inner[1]
         if inner is not kont:

@@ -134,5 +134,5 @@ def _show(path: Path, out: Output) -> None:
     sight = Sight(linked)
     for path_, thread in sorted(execution.machine.threads.items()):
         out.answer(f"\n{path_text(path_)} {stands(thread)}")
-        for number, frame in enumerate(sight.frames(getattr(thread.state, "kont", ()), None)):
+        for number, frame in enumerate(sight.frames(thread.kont, None)):
             out.answer(f"  {number}  {cut(frame, _SHOWN)}")

@@ -88,6 +88,7 @@ def _slow(arguments: Namespace, out: Output) -> int:
     sight, width = Sight(recording.linked, library()), columns()
     for made in _transitions(recording, arguments):
         out.answer("\n".join(listing.transition_lines(sight, made, width)))
+    _tell_of_a_cut(recording, arguments, out)
     return 0
 
 
@@ -125,8 +126,13 @@ def _machine(recording: Recording, arguments: Namespace, out: Output) -> None:
         width = columns()
         for each in made:
             out.answer(listing.transition_line(sight, each, width))
-        if recording.history.is_cut:
-            out.note(f"stopped after {recording.history.length:,} transitions")
+    _tell_of_a_cut(recording, arguments, out)
+
+
+def _tell_of_a_cut(recording: Recording, arguments: Namespace, out: Output) -> None:
+    """Tell that the run goes on after the steps that are gone through."""
+    if recording.history.is_cut and arguments.step is None:
+        out.note(f"stopped after {recording.history.length:,} transitions")
 
 
 def _transitions(recording: Recording, arguments: Namespace) -> Iterator[Transition]:
@@ -154,7 +160,8 @@ def _checked(step: int, first: int, last: int) -> int:
         UsageError: It does not.
     """
     if not first <= step <= last:
-        raise UsageError(finding("U015", step=str(step), first=str(first), last=str(last)))
+        known = f"{first} to {last}" if first <= last else "none"
+        raise UsageError(finding("U015", step=str(step), known=known))
     return step
 
 
