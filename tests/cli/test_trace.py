@@ -10,8 +10,9 @@ import pytest
 from lambdagent.api.recording import load
 from lambdagent.cli.commands import trace
 from lambdagent.ir.fitting import columns
-from tests.cli.command import Command, scripted
+from tests.cli.command import ROOT, Command, scripted
 
+EXAMPLES = sorted(path for path in (ROOT / "examples").iterdir() if path.is_file())
 TOOL = ("--tool", "wc=echo 3 f.txt")
 RUN = ("run", "react.yml", "count", *TOOL, "--quiet", "--trace-file", "run.json")
 
@@ -45,6 +46,23 @@ def test_the_beta_level_has_what_the_machine_counts(recorded: Command):
     whole = json.loads(everything.out)
     assert [row["i"] for row in whole] == [*range(1, len(whole) + 1)]
     assert [row for row in whole if row["kind"] != "administrative"] == found
+
+
+@pytest.mark.parametrize("engine", ["cek", "recursive"])
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_each_example_is_what_its_trace_says(command: Command, example: Path, engine: str):
+    """The kinds in the trace are what the engine counted, and nobody is asked to see that."""
+    more = ("--engine", engine, "--trace-file", "run.json")
+    done = command("run", str(example), "Thank Ada: 1 + 1", *more)
+    assert done.code == 0, done.err
+    stats = json.loads((command.folder / "run.json").read_text())["stats"]
+    found = rows(command("trace", "run.json", "--level", "beta", "--format", "jsonl"))
+    kinds = [row["kind"] for row in found]
+    assert stats["reductions"] == {kind: kinds.count(kind) for kind in stats["reductions"]}
+    if found:
+        assert found[-1]["counters"] == stats["reductions"]
+    checked = command("trace", "run.json", "--check")
+    assert checked.code == 0, checked.out
 
 
 def test_a_kept_run_is_shown_too(command: Command):
