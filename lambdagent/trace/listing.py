@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 
+from lambdagent.ir.data_text import escaped
 from lambdagent.ir.exchange import key_text
 from lambdagent.ir.fitting import columns, fit_around, fit_middle
 from lambdagent.machine.state import Kind, Machine, Path
@@ -103,7 +104,8 @@ def state_lines(sight: Sight, state: Machine, path: Path, width: int) -> list[st
     lines = []
     for title, rows in sections.items():
         if rows:
-            lines += [f"  {title}", *(f"    {fit_middle(row, width - 4)}" for row in rows)]
+            lines += [f"  {title}"]
+            lines += [f"    {fit_middle(escaped(row), width - 4)}" for row in rows]
     return lines
 
 
@@ -115,13 +117,15 @@ def marked(parts: tuple[str, str, str]) -> str:
 
 def record_lines(record: TraceRecord) -> list[str]:
     """Return all that there is to say about one record of the macro trace."""
-    lines = [f"step {record.step}: {record.kind} {record.term} ({key_text(record.key)})"]
+    term = escaped(record.term)
+    lines = [f"step {record.step}: {record.kind} {term} ({key_text(record.key)})"]
     if record.started_s is not None:
         lines.append(f"  from {record.started_s:.3f}s, for {record.elapsed_s:.3f}s")
     if record.tokens is not None:
         lines.append(f"  {record.tokens[0]} tokens in, {record.tokens[1]} out")
-    lines += [f"  note: {note}" for note in record.notes]
+    lines += [f"  note: {escaped(note)}" for note in record.notes]
     for name, text in (("input", record.input), ("output", record.output)):
         if text:
-            lines += [f"  {name}:", *(f"    {line}" for line in text.splitlines() or [""])]
+            lines += [f"  {name}:"]
+            lines += [f"    {escaped(line)}" for line in text.removesuffix("\n").split("\n")]
     return lines

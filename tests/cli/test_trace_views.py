@@ -277,6 +277,13 @@ HOSTILE = (
 )
 
 
+STEPS = (
+    (),
+    ("--step", "0"),
+    ("--slow",),
+    *(("--level", level) for level in ("beta", "machine")),
+    *(("--level", "machine", "--step", number) for number in ("2", "11", "13")),
+)
 LONG = pytest.param(HOSTILE * 20_000, id="long", marks=pytest.mark.slow)
 
 
@@ -296,6 +303,10 @@ def test_hostile_answers_are_inert_in_every_view(command: Command, reply: str):
         if view[0] == "--flamegraph":
             assert "script" not in done.out
             ElementTree.fromstring(done.out)
+    for how in STEPS:
+        done = command("trace", "a.json", *how)
+        assert (done.code, done.err) == (0, "")
+        assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u202a-\u202e]", done.out), how
     data = json.loads((command.folder / "a.json").read_text())
     data["trace"][0]["output"] += "!"
     command.write("c.json", json.dumps(data))
