@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 _SHOWN = 200
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, slots=False)
 class Result:
     """What a run came to.
 
@@ -92,7 +92,7 @@ class Result:
         """The value of the machine that the answer is."""
         return cast(Halt, self._execution.machine.root.state).value
 
-    @property
+    @cached_property
     def trace(self) -> tuple[TraceRecord, ...]:
         """One record for each model call, tool call, route and terminate."""
         return trace_of(self.execution)

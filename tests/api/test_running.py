@@ -78,6 +78,7 @@ def test_one_tool_call_and_an_answer_are_two_model_calls(face: Face):
     assert result.value == "2"
     assert len(model.calls) == 2
     assert [record.kind for record in result.trace].count("llm") == 2
+    assert result.trace is result.trace  # gone through once
     asked = [("user", "1+1?"), ("assistant", call("add", "1+1"))]
     assert spoken(model.calls[0]) == asked[:1]
     assert spoken(model.calls[1]) == [*asked, ("user", "Observation from add: 2")]
