@@ -24,28 +24,37 @@ Every error carries `Diagnostic`s; their texts stand in `messages`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from lambdagent.messages import MESSAGES
+from lambdagent.messages import ENGLISH, Phrase, Text, phrase, recognized_values, text_of, told
 from lambdagent.source import Source, Span
 
 _SHOWN = 80
+_SHOWN_OF_OURS = 240  # words of ours are cut only where values make them endless
 _LIKE_JSON = (str, bool, int, float, list, tuple, Mapping, type(None))
 # The end of a path says which file it is; a call is approved by who has seen all of it; a finding
 # and a difference were cut when they were made.
 _WHOLE = {"path", "call", "finding", "difference"}
 
 
+# What findings are, and the words before their parts.
+ERROR, WARNING, NOTE = phrase("error"), phrase("warning"), phrase("note")
+WHY, FIX = phrase("why"), phrase("fix")
+
+
 class Diagnostic(NamedTuple):
     """One finding: what is wrong, where, why, and how to fix it.
 
     Attributes:
-        code: Key of `MESSAGES`.
+        code: Key of the tables in `messages`.
+        what: One sentence, in the language of the reader; so are the other words.
         field: Path of the field, such as ``chain.steps[0].prompt``.
         expected: What the field may hold.
         actual: What it holds, shortened.
         instead: What to write in the place of `where`, if that is certain.
+        values: What was filled into its words.
     """
 
     code: str
@@ -57,6 +66,7 @@ class Diagnostic(NamedTuple):
     expected: str | None = None
     actual: Any = None
     instead: str | None = None
+    values: Mapping[str, Any] = MappingProxyType({})
 
 
 def plain(value: object) -> str:
@@ -85,32 +95,61 @@ def plain_text(value: object) -> str:
 
 
 def shown(value: object) -> str:
-    """Return `value` as people would write it, cut at 80 characters."""
+    """Return `value` as people would write it, cut at 80 characters if it is not of ours."""
     text = plain_text(value)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    most = _SHOWN_OF_OURS if isinstance(value, Phrase) else _SHOWN
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
     """Return the diagnostic `code` with its text filled in from `values`.
 
-    ``field``, ``expected``, ``actual`` and ``instead`` are also kept as attributes.
+    ``field``, ``expected``, ``actual`` and ``instead`` are also kept as attributes. `Phrase`s are
+    told in the language of the reader.
     """
-    text = MESSAGES[code]
-    words = {n: plain_text(value) if n in _WHOLE else shown(value) for n, value in values.items()}
+    given: dict[str, Any] = {name: told(value) for name, value in values.items()}
+    what, why, fix = _filled(text_of(code), given)
     return Diagnostic(
         code,
-        text.what.format_map(words),
+        what,
         where,
-        text.why.format_map(words),
-        text.fix.format_map(words),
-        values.get("field"),
-        values.get("expected"),
-        values.get("actual"),
-        values.get("instead"),
+        why,
+        fix,
+        given.get("field"),
+        given.get("expected"),
+        given.get("actual"),
+        given.get("instead"),
+        values,
     )
 
 
-def render(diagnostic: Diagnostic, source: Source | None = None, *, word: str = "error") -> str:
+def _filled(text: Text, values: Mapping[str, Any]) -> Iterator[str]:
+    words = {n: plain_text(value) if n in _WHOLE else shown(value) for n, value in values.items()}
+    return (part.format_map(words) for part in text)
+
+
+def in_english(found: Diagnostic) -> dict[str, str]:
+    """Return code, what, why and fix as the data of a run has them, whoever reads it."""
+    words: Iterable[str] = found[1:2] + found[3:5]
+    if found.values:
+        words = _filled(text_of(found.code, ENGLISH), found.values)
+    return dict(zip(("code", "what", "why", "fix"), (found.code, *words), strict=True))
+
+
+def retold(code: str, what: str, why: str, fix: str) -> Diagnostic:
+    """Return the diagnostic with these words, which are English, in the language of the reader.
+
+    Words that are not those of `code`, such as of another version, stay as they are.
+    """
+    values: Mapping[str, Any] | None = recognized_values(
+        zip(text_of(code, ENGLISH), (what, why, fix), strict=True)
+    )
+    if values is None:
+        return Diagnostic(code, what, None, why, fix)
+    return finding(code, **values)
+
+
+def render(diagnostic: Diagnostic, source: Source | None = None, *, word: Phrase = ERROR) -> str:
     """Return a finding as people read it: place, text, excerpt with caret, why and fix.
 
     Args:
@@ -123,14 +162,16 @@ def render(diagnostic: Diagnostic, source: Source | None = None, *, word: str = 
     if where is not None:
         place = f"{place}:{where.line}:{where.column}".lstrip(":")
     head = f"{place}: " if place else ""
-    lines = [f"{head}{word}[{diagnostic.code}]: {diagnostic.what}"]
+    lines = [f"{head}{told(word)}[{diagnostic.code}]: {diagnostic.what}"]
     if source is not None and where is not None:
         lines.append(source.excerpt(where))
-    if diagnostic.why:
-        lines.append(f"why: {diagnostic.why}")
-    if diagnostic.fix:
-        lines.append(f"fix: {diagnostic.fix}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *reasons(diagnostic)])
+
+
+def reasons(diagnostic: Diagnostic) -> list[str]:
+    """Return why the finding is one, and how to mend it, each on a line of its own."""
+    told_of = ((WHY, diagnostic.why), (FIX, diagnostic.fix))
+    return [f"{told(word)}: {text}" for word, text in told_of if text]
 
 
 class LambdagentError(Exception):

@@ -4,7 +4,12 @@ In: the text of one file. Out: `Span`s that name a place, and excerpts with a ca
 Lines and columns count from 1, columns in characters.
 """
 
+from __future__ import annotations
+
 import re
+from array import array
+from bisect import bisect_right
+from functools import lru_cache
 from typing import NamedTuple
 
 _WIDTH = 100
@@ -48,8 +53,11 @@ class Source(NamedTuple):
 
     def line(self, number: int) -> str:
         """Return line `number` without its line break; empty past the end."""
-        lines = self.text.split("\n", number)
-        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
+        starts = _line_starts(self.text)
+        if not 0 < number <= len(starts):
+            return ""
+        stop = starts[number] - 1 if number < len(starts) else len(self.text)
+        return self.text[starts[number - 1] : stop].rstrip("\r")
 
     def excerpt(self, span: Span) -> str:
         """Return the first line of `span` with its number, and carets below the part it covers."""
@@ -64,8 +72,27 @@ class Source(NamedTuple):
         return f"{prefix}{shown}\n{' ' * (len(prefix) - 2)}| {' ' * (start - first)}{'^' * carets}"
 
 
+# A file with a thousand findings is looked through once.
+@lru_cache(maxsize=2)
+def _line_starts(text: str) -> array[int]:
+    """Return the offsets at which the lines of `text` start."""
+    starts = array("L", [0])
+    starts.extend(found.end() for found in re.finditer("\n", text))
+    return starts
+
+
+def place_of(text: str, offset: int) -> tuple[int, int]:
+    r"""Return line and column of the character of `text` at `offset`.
+
+    >>> place_of("ab\ncd", 4)
+    (2, 2)
+    """
+    starts = _line_starts(text)
+    line = bisect_right(starts, offset)
+    return line, offset - starts[line - 1] + 1
+
+
 def span_at(text: str, start: int, length: int) -> Span:
     """Return the place of `length` characters of `text` from offset `start`, on one line."""
-    line = text.count("\n", 0, start) + 1
-    column = start - text.rfind("\n", 0, start)
+    line, column = place_of(text, start)
     return Span(line, column, line, column + max(length, 1))

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from lambdagent.messages import ENGLISH, choose
+
 GOLDEN_HEAD = "# Written by `pytest --accept`; read the difference before you commit it.\n"
 
 settings.register_profile(
@@ -31,6 +33,14 @@ def clean_environment() -> Iterator[None]:
                 patch.delenv(name)
         patch.setenv("LC_ALL", "C.UTF-8")
         yield
+
+
+@pytest.fixture
+def chinese() -> Iterator[None]:
+    """Tell everything in Chinese."""
+    choose("zh")
+    yield
+    choose(ENGLISH)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from lambdagent.errors import (
     shown,
 )
 from lambdagent.ir.data import Record
-from lambdagent.messages import MESSAGES
+from lambdagent.messages.english import MESSAGES
 from lambdagent.source import Source, Span
 
 SOURCE = Source("agent.yml", "a: 1\nlocalTools: [search]\n")

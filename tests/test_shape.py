@@ -189,7 +189,7 @@ def test_ci_runs_the_test_command_of_the_readme():
 
 
 def test_each_error_code_is_documented():
-    codes = set(import_module("lambdagent.messages").MESSAGES)
+    codes = set(import_module("lambdagent.messages.english").MESSAGES)
     assert codes
     assert codes - set(re.findall(r"\b[A-Z]\d{3}\b", page("errors.md"))) == set()
 

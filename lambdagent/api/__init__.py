@@ -3,3 +3,9 @@
 `compiling` turns files into terms and programs, `running` runs them. Two modules, so that what
 only compiles does not load what only runs.
 """
+
+from os import environ
+
+from lambdagent.messages import choose, language_of
+
+choose(language_of(environ))

@@ -40,10 +40,11 @@ from lambdagent.ir.program import Checkpoints, Program, without_credentials
 from lambdagent.ir.program_text import print_brief, print_program, program_json
 from lambdagent.ir.sharing import LARGEST, TooLargeTextError
 from lambdagent.ir.surface import Term, Tool
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
-# Agent files are written by people; a larger one is something else.
-MAX_FILE_BYTES = 32 << 20
+# Agent files are written by people; a larger one is something else. Programs are also printed.
+MAX_FILE_BYTES, MAX_PROGRAM_BYTES = 4 << 20, 32 << 20
 
 # Files that are core programs: λ text, and the tables that `lambda --format json` writes.
 CORE_SUFFIXES = (".lam", ".json")
@@ -52,9 +53,9 @@ CORE_SUFFIXES = (".lam", ".json")
 _ASKED: dict[int, tuple[weakref.ref[Term], dict[str, Any]]] = {}
 
 _ENVIRONMENT = {
-    "model": ("LAMBDAGENT_MODEL", str, "a model name"),
-    "temperature": ("LAMBDAGENT_TEMPERATURE", float, "a number"),
-    "max_tokens": ("LAMBDAGENT_MAX_TOKENS", int, "a whole number"),
+    "model": ("LAMBDAGENT_MODEL", str, phrase("a model name")),
+    "temperature": ("LAMBDAGENT_TEMPERATURE", float, phrase("a number")),
+    "max_tokens": ("LAMBDAGENT_MAX_TOKENS", int, phrase("a whole number")),
 }
 
 
@@ -66,21 +67,24 @@ def read_source(path: str | Path) -> Source:
         ConfigError: It cannot be read, or is not UTF-8 text.
     """
     file = Path(path)
+    most = MAX_PROGRAM_BYTES if file.suffix in CORE_SUFFIXES else MAX_FILE_BYTES
     try:
         with file.open("rb") as stream:
-            raw = stream.read(MAX_FILE_BYTES + 1)
+            raw = stream.read(most + 1)
     except FileNotFoundError:
         raise NoSuchFileError(finding("S012", path=str(path))) from None
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(finding("S011", reason=reason), Source(str(path), "")) from error
-    if len(raw) > MAX_FILE_BYTES:
-        reason = f"it is larger than {MAX_FILE_BYTES >> 20} MB"
+    if len(raw) > most:
+        reason = phrase("it is larger than {size} MB", size=most >> 20)
         raise ConfigError(finding("S011", reason=reason), Source(str(path), ""))
     try:
         return Source(str(path), raw.decode("utf-8"))
     except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is {raw[error.start]:#04x}"
+        reason = phrase(
+            "byte {start} is {byte}", start=error.start, byte=f"{raw[error.start]:#04x}"
+        )
         raise ConfigError(finding("S008", reason=reason), Source(str(path), "")) from error
 
 
@@ -177,7 +181,7 @@ class Compiled:
         try:
             return Compiled(self.name, None, desugar_pure(self.program))
         except NoTypeError as error:
-            raise SemanticError(finding("P036", reason=str(error))) from error
+            raise SemanticError(finding("P036", reason=error.args[0])) from error
         except TooLargeError as error:
             found = finding("P046", limit=f"{LARGEST_NUMERAL:,}", largest=str(error))
             raise SemanticError(found) from error
@@ -188,8 +192,8 @@ class Compiled:
         Raises:
             SemanticError: It would be too large.
         """
-        why = "LaTeX has no definitions, so parts that are shared are written each time"
-        hint = "print it with `--format formal`, which has definitions"
+        why = phrase("LaTeX has no definitions, so parts that are shared are written each time")
+        hint = phrase("print it with `--format formal`, which has definitions")
         term = self.program.term
         return _written(lambda: latex(term, de_bruijn=de_bruijn, sugar=sugar), why, hint)
 
@@ -207,13 +211,13 @@ class Compiled:
         Raises:
             LambdaSyntaxError: There is no surface term.
         """
-        return python_source.to_python(_surface(self.term, "Python code"))
+        return python_source.to_python(_surface(self.term, phrase("Python code")))
 
 
-_UNSHARED = (
+_UNSHARED = phrase(
     "parts that use variables from around them have no definition: they are written each time"
 )
-_TABLES = "print it with `--format json`, where all that is shared is one row"
+_TABLES = phrase("print it with `--format json`, where all that is shared is one row")
 
 
 def _written(text: Callable[[], str], why: str = _UNSHARED, hint: str = _TABLES) -> str:
@@ -227,8 +231,8 @@ def _written(text: Callable[[], str], why: str = _UNSHARED, hint: str = _TABLES)
 def _surface(term: Term | None, what: str) -> Term:
     if term is not None:
         return term
-    why = "it has no surface term, which is what that is made from"
-    hint = "use `load_program`, or `lambdagent lambda`"
+    why = phrase("it has no surface term, which is what that is made from")
+    hint = phrase("use `load_program`, or `lambdagent lambda`")
     raise LambdaSyntaxError(finding("P033", what=what, why=why, hint=hint))
 
 
@@ -251,7 +255,7 @@ def from_config(path: str | Path, **overrides: Any) -> Term:
         CompileError: The file does not compile, or is a core program, which has no surface term;
             every finding is in it.
     """
-    return _surface(compile_file(path, **overrides).term, "a surface term")
+    return _surface(compile_file(path, **overrides).term, phrase("a surface term"))
 
 
 def load_program(path: str | Path, **overrides: Any) -> Program:
@@ -382,13 +386,13 @@ def _tool_problems(tools: object) -> Iterator[Diagnostic]:
     if tools is None:
         return
     if not isinstance(tools, Mapping):
-        yield refused("tools", "a dict of functions by name", tools)
+        yield refused("tools", phrase("a dict of functions by name"), tools)
         return
     for name, each in tools.items():
         if not isinstance(name, str):
-            yield refused("tools", "a dict with texts as keys", name)
+            yield refused("tools", phrase("a dict with texts as keys"), name)
         elif not (isinstance(each, Tool) or callable(each)):
-            yield refused(f"tools[{plain(name)}]", "a function or a `Tool`", each)
+            yield refused(f"tools[{plain(name)}]", phrase("a function or a `Tool`"), each)
 
 
 def _provider_problems(providers: object) -> Iterator[Diagnostic]:
@@ -396,11 +400,13 @@ def _provider_problems(providers: object) -> Iterator[Diagnostic]:
     if providers is None:
         return
     if not isinstance(providers, Mapping):
-        yield refused("providers", "a dict of objects by the name of the provider", providers)
+        yield refused(
+            "providers", phrase("a dict of objects by the name of the provider"), providers
+        )
         return
     for name in providers:
         if not isinstance(name, str):
-            yield refused("providers", "a dict with texts as keys", name)
+            yield refused("providers", phrase("a dict with texts as keys"), name)
 
 
 def _store_problems(store: object) -> Iterator[Diagnostic]:
@@ -410,9 +416,11 @@ def _store_problems(store: object) -> Iterator[Diagnostic]:
     if isinstance(store, Mapping):
         for name in store:
             if not isinstance(name, str):
-                yield refused("memory_store", "a dict with texts as keys", name)
+                yield refused("memory_store", phrase("a dict with texts as keys"), name)
     elif not all(callable(getattr(store, method, None)) for method in ("list_recent", "put")):
-        yield refused("memory_store", "a dict, or an object with `list_recent` and `put`", store)
+        yield refused(
+            "memory_store", phrase("a dict, or an object with `list_recent` and `put`"), store
+        )
 
 
 def _converted(variable: str, kind: type[Any], expected: str, text: str) -> Any:

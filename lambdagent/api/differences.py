@@ -8,6 +8,7 @@ from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.program import Program, site_row, without_credentials
 from lambdagent.machine.text import cut
+from lambdagent.messages import phrase
 
 # Fields that are told of one site, and sites.
 _FIELDS, _SITES = 3, 5
@@ -18,13 +19,20 @@ _ABSENT = "nothing"
 
 def difference(before: Program, after: Program, redact: Callable[[str], str]) -> str:
     """Return in a few words how two programs differ."""
-    return in_words(list(changes(before, after, redact).values())) or "its term is another one"
+    return in_words(list(changes(before, after, redact).values())) or phrase(
+        "its term is another one"
+    )
 
 
 def in_words(changed: list[str]) -> str:
     """Return what is told of `changed` sites, of many only the first."""
-    more = [f"and {len(changed) - _SITES} more"] if len(changed) > _SITES else []
-    return "; ".join(changed[:_SITES] + more)
+    more = (
+        [phrase("and {count} more", count=len(changed) - _SITES)] if len(changed) > _SITES else []
+    )
+    told = (changed[:_SITES] + more)[0] if changed else ""
+    for each in (changed[:_SITES] + more)[1:]:
+        told = phrase("{words}; {last}", words=told, last=each)
+    return told
 
 
 def changes(before: Program, after: Program, redact: Callable[[str], str]) -> dict[str, str]:
@@ -36,8 +44,12 @@ def changes(before: Program, after: Program, redact: Callable[[str], str]) -> di
         redact: Takes secrets out of a text.
     """
     old, new = without_credentials(before)[0].sites, without_credentials(after)[0].sites
-    words = {name: f"`{name}` is gone" for name in sorted(old.keys() - new.keys())}
-    words |= {name: f"`{name}` is new" for name in sorted(new.keys() - old.keys())}
+    words: dict[str, str] = {
+        name: phrase("`{name}` is gone", name=name) for name in sorted(old.keys() - new.keys())
+    }
+    words |= {
+        name: phrase("`{name}` is new", name=name) for name in sorted(new.keys() - old.keys())
+    }
     for name in sorted(old.keys() & new.keys()):
         was, now = dict(_fields(site_row(old[name]))), dict(_fields(site_row(new[name])))
         paths = [path for path in {**was, **now} if was.get(path) != now.get(path)]
@@ -46,9 +58,11 @@ def changes(before: Program, after: Program, redact: Callable[[str], str]) -> di
             first, second = redact(was.get(path, _ABSENT)), redact(now.get(path, _ABSENT))
             told.append(f"`{path}`: {_was_and_is(first, second)}")
         if len(paths) > _FIELDS:
-            told.append(f"{len(paths) - _FIELDS} more")
+            told.append(phrase("{count} more", count=len(paths) - _FIELDS))
         if told:
-            words[name] = f"`{name}` has another {', '.join(told)}"
+            words[name] = phrase(
+                "`{name}` has another {fields}", name=name, fields=", ".join(told)
+            )
     return words
 
 

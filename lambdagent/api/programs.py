@@ -22,6 +22,7 @@ from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.surface import Model, model_row, provider_of
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 
@@ -56,23 +57,29 @@ def overridden(program: Program, overrides: Overrides) -> Program:
         SemanticError: Nothing in the program uses a tool or memory of the caller.
     """
     if overrides.max_steps is not None:
-        why = "the bounds of its loops stand in the term, as in `Y[5]`"
-        hint = "change them in the file"
+        why = phrase("the bounds of its loops stand in the term, as in `Y[5]`")
+        hint = phrase("change them in the file")
         raise LambdaSyntaxError(finding("P033", what="`max_steps`", why=why, hint=hint))
     sites = {name: _site(site, overrides) for name, site in program.sites.items()}
     used = {site.static.get("name") for site in sites.values() if site.kind == "tool"}
     for name in overrides.tools:
         if name not in used:
-            _unused(f"tool {name}", "no site `tool.…` is the tool of this name")
+            _unused(
+                phrase("tool {name}", name=name),
+                phrase("no site `tool.…` is the tool of this name"),
+            )
     asked = {site.static["tool"] for site in sites.values() if site.kind == "confirm"}
     for name, tool in overrides.tools.items():
         if tool.confirm and name not in asked:
-            _unused(f"`confirm` of the tool {name}", f"no site `confirm.…` asks before `{name}`")
+            _unused(
+                phrase("`confirm` of the tool {name}", name=name),
+                phrase("no site `confirm.…` asks before `{name}`", name=name),
+            )
     kinds = {site.kind for site in sites.values()}
     if overrides.memory_initial is not None and not kinds & _LOCAL:
-        _unused("memory", "the program has no site `mem.read`")
+        _unused(phrase("memory"), phrase("the program has no site `mem.read`"))
     if overrides.memory_binding is not None and not kinds & _STORED:
-        _unused("memory", "the program has no site `recall`")
+        _unused(phrase("memory"), phrase("the program has no site `recall`"))
     return attrs.evolve(program, sites=sites)
 
 
@@ -81,7 +88,7 @@ _STORED = {"recall", "remember"}
 
 
 def _unused(what: str, why: str) -> NoReturn:
-    raise SemanticError(finding("S203", what=what, why=why, hint="leave it out"))
+    raise SemanticError(finding("S203", what=what, why=why, hint=phrase("leave it out")))
 
 
 def _site(site: Site, overrides: Overrides) -> Site:

@@ -40,6 +40,7 @@ from lambdagent.machine.request_digest import RequestDigest
 from lambdagent.machine.state import AWAIT_FUN_OF_VALUE, Eval, Machine
 from lambdagent.machine.step import start
 from lambdagent.machine.values import project
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 from lambdagent.trace.macro import TraceRecord
 
@@ -119,7 +120,7 @@ def _input_of(first: Machine) -> Data:
     """
     state = first.root.state
     if not isinstance(state, Eval) or not state.kont or state.kont[0] != AWAIT_FUN_OF_VALUE:
-        what = "it is not about to begin"
+        what = phrase("it is not about to begin")
         raise ValueError(what)
     return project(state.kont[2])
 
@@ -210,15 +211,23 @@ def load(path: Path, *, limit: int = LIMIT) -> Recording:
         reason = error.strerror or str(error)
         raise CheckpointError(finding("K009", path=str(path), reason=reason)) from error
     except UnicodeDecodeError as error:
-        _refuse(path, f"it is no UTF-8 text from byte {error.start} on")
+        _refuse(path, phrase("it is no UTF-8 text from byte {start} on", start=error.start))
     except NoJsonError as error:
-        _refuse(path, f"at {error.where.line}:{error.where.column} {error}")
+        _refuse(
+            path,
+            phrase(
+                "at {line}:{column} {error}",
+                line=error.where.line,
+                column=error.where.column,
+                error=error.args[0],
+            ),
+        )
     return _recording(path, data, limit)
 
 
 def _recording(path: Path, data: Data, limit: int) -> Recording:
     if not isinstance(data, Record) or FORMAT_KEY not in data:
-        _refuse(path, f'"{FORMAT_KEY}" is missing')
+        _refuse(path, phrase('"{key}" is missing', key=FORMAT_KEY))
     found = data[FORMAT_KEY]
     if type(found) is not int or found != FORMAT:
         known = str(FORMAT)
@@ -226,16 +235,16 @@ def _recording(path: Path, data: Data, limit: int) -> Recording:
         raise CheckpointError(finding("T002", path=str(path), found=shown, known=known))
     journal = data.get("journal")
     if not isinstance(journal, tuple):
-        _refuse(path, '"journal" is missing')
+        _refuse(path, phrase('"journal" is missing'))
     try:
         linked = link(program_of(data.get("program"), Source(str(path), "")))
         first = decode_machine(linked, data.get("start"))
         _input_of(first)
         told = told_by(journal)
     except LambdaSyntaxError as error:
-        _refuse(path, f"its program is none: {error.diagnostic.what}")
+        _refuse(path, phrase("its program is none: {what}", what=error.diagnostic.what))
     except (MalformedStateError, KeyError, OverflowError, TypeError, ValueError) as error:
-        _refuse(path, f"its state or journal is none: {error}")
+        _refuse(path, phrase("its state or journal is none: {error}", error=error))
     head = {key: data[key] for key in _HEAD if key in data}
     return Recording(str(path), Record(head), linked, first, told, limit)
 

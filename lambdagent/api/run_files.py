@@ -35,6 +35,7 @@ from lambdagent.ir.program_text import program_json
 from lambdagent.machine.link import Linked, link
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.step import start
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 
@@ -106,7 +107,7 @@ def stored_program(directory: RunDirectory, digest: str) -> Program:
         reason = error.strerror or str(error)
         raise CheckpointError(finding("K009", path=str(path), reason=reason)) from error
     except (UnicodeDecodeError, LambdaSyntaxError) as error:
-        raise damaged(path, 0, f"no program: {error}") from error
+        raise damaged(path, 0, phrase("no program: {error}", error=error)) from error
 
 
 def replayed(directory: RunDirectory) -> tuple[Linked, Execution]:

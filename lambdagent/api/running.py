@@ -36,6 +36,7 @@ from lambdagent.errors import (
     SuspendedError,
     finding,
     plain,
+    retold,
 )
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import Count
@@ -50,6 +51,7 @@ from lambdagent.machine.state import Path as Key
 from lambdagent.machine.step import start
 from lambdagent.machine.text import cut, text_of_data
 from lambdagent.machine.values import fold, leaf_data, project
+from lambdagent.messages import phrase, recognized
 from lambdagent.trace.macro import TraceRecord, macro_trace, total_tokens, watcher
 
 if TYPE_CHECKING:
@@ -375,7 +377,7 @@ def _wanted_engine(
     for known in ENGINES:
         if wanted == known:
             return known
-    expected = "`recursive`, `cek` or `adaptive`"
+    expected = phrase("`recursive`, `cek` or `adaptive`")
     raise SchemaError(finding("S103", field=field, expected=expected, actual=wanted))
 
 
@@ -470,7 +472,7 @@ def _python_node(tag: int, parts: list[Any]) -> Any:
 
 def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
     """Return the exception for the error record of a failed run."""
-    kind, message = str(error["kind"]), str(error["message"])
+    kind, message = str(error["kind"]), recognized(str(error["message"]))
     shown = cut(text_of_data(error["data"]), _SHOWN) if error["data"] is not None else ""
     match kind:
         case "ValidationError":
@@ -489,7 +491,5 @@ def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
 def _effect_finding(error: Record, message: str) -> Any:
     data: Data = error["data"]
     if isinstance(data, Record) and {"code", "what", "why", "fix"} <= data.keys():
-        code = str(data["code"])
-        found = finding("R001", message=str(data["what"]), site=error["site"])
-        return found._replace(code=code, why=str(data["why"]), fix=str(data["fix"]))
+        return retold(*(str(data[word]) for word in ("code", "what", "why", "fix")))
     return finding("R001", message=message, site=error["site"])

@@ -6,6 +6,7 @@ from argparse import ArgumentTypeError
 from collections.abc import Callable
 
 from lambdagent.errors import plain
+from lambdagent.messages import phrase, say
 
 
 def whole(least: int) -> Callable[[str], int]:
@@ -21,7 +22,11 @@ def whole(least: int) -> Callable[[str], int]:
         except ValueError:
             number = least - 1
         if number < least:
-            what = f"expected a whole number from {least}, got {plain(text)}"
+            what = say(
+                "expected {expected}, got {got}",
+                expected=phrase("a whole number from {least}", least=least),
+                got=plain(text),
+            )
             raise ArgumentTypeError(what)
         return number
 

@@ -13,6 +13,7 @@ from lambdagent.effects.journal import key_of
 from lambdagent.errors import SuspendedError, UsageError, finding
 from lambdagent.ir.exchange import key_text
 from lambdagent.machine.state import Path as Key
+from lambdagent.messages import phrase, say
 
 Decide = Callable[[Confirmation], "bool | str | None"]
 
@@ -50,7 +51,7 @@ def _decided(
             continue
         key = key_of(text)
         if key not in waiting:
-            raise _not_waiting(f" at `{text}`", waiting)
+            raise _not_waiting(phrase(" at `{text}`", text=text), waiting)
         if key in named:
             raise UsageError(finding("U001", option="--approve", other="--deny"))
         named[key] = decision
@@ -60,9 +61,17 @@ def _decided(
         raise _not_waiting("", waiting)
     found = {**dict.fromkeys(waiting, *rest), **named} if rest else named
     for key in sorted(found):
-        word = "approved" if found[key] is True else "denied"
+        word = say("approved") if found[key] is True else say("denied")
         call = waiting[key]
-        out.note(f"{word}: the call of `{call.tool}` at {key_text(key)}, with: {call.shown}")
+        out.note(
+            say(
+                "{word}: the call of `{tool}` at {key}, with: {shown}",
+                word=word,
+                tool=call.tool,
+                key=key_text(key),
+                shown=call.shown,
+            )
+        )
     return found
 
 
@@ -74,21 +83,27 @@ def _denied(text: str) -> tuple[str | None, bool | str]:
 
 def _not_waiting(place: str, waiting: dict[Key, Confirmation]) -> UsageError:
     listed = ", ".join(map(key_text, sorted(waiting)))
-    known = f"those that wait are at {listed}" if listed else "the run can go on, or has ended"
+    known = (
+        phrase("those that wait are at {listed}", listed=listed)
+        if listed
+        else phrase("the run can go on, or has ended")
+    )
     return UsageError(finding("U014", place=place, known=known))
 
 
 def _asked(call: Confirmation, out: Output) -> bool | str | None:
     """Return what a person says about a call; None is to decide later."""
-    out.error(f"`{call.tool}` is about to be called, with: {call.shown}")
+    out.error(
+        say("`{tool}` is about to be called, with: {shown}", tool=call.tool, shown=call.shown)
+    )
     while True:
-        out.error("[y] make it   [n] do not, and say why   [s] stop here, and decide later")
+        out.error(say("[y] make it   [n] do not, and say why   [s] stop here, and decide later"))
         said = sys.stdin.readline()
         match said.strip().casefold()[:1]:
             case "y":
                 return True
             case "n":
-                out.error("Why not, on one line:")
+                out.error(say("Why not, on one line:"))
                 return sys.stdin.readline().strip() or False
             case "s":
                 return None

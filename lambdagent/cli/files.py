@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from lambdagent.errors import UsageError, finding
+from lambdagent.messages import phrase, say
 
 # Our own open files by name: what was written to them stays, such as after ``>> log``.
 _DESCRIPTOR = re.compile(r"/dev/std(out|err)|(/dev|/proc/(self|\d+))/fd/\d+")
@@ -30,7 +31,7 @@ def place(text: str) -> str:
         ArgumentTypeError: It is empty.
     """
     if not text:
-        what = "expected a path, got ''"
+        what = say("expected {expected}, got {got}", expected=phrase("a path"), got="''")
         raise ArgumentTypeError(what)
     return text
 
@@ -41,9 +42,9 @@ def standard_input() -> str:
     Raises:
         UsageError: It is closed, cannot be read, or is no UTF-8 text.
     """
-    place = "standard input"
+    place = phrase("standard input")
     if sys.stdin is None:
-        raise UsageError(finding("U004", path=place, reason="it is closed"))
+        raise UsageError(finding("U004", path=place, reason=phrase("it is closed")))
     try:
         return decoded(sys.stdin.buffer.read(), place)
     except OSError as error:
@@ -60,7 +61,9 @@ def decoded(raw: bytes, place: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        reason = f"byte {error.start} is {raw[error.start]:#04x}"
+        reason = phrase(
+            "byte {start} is {byte}", start=error.start, byte=f"{raw[error.start]:#04x}"
+        )
         raise UsageError(finding("U005", path=place, reason=reason)) from error
 
 
@@ -92,12 +95,12 @@ def _obstacle(path: Path) -> str | None:
     except FileNotFoundError:
         folder = _target(path).parent
         if not folder.is_dir():
-            return "there is no such directory"
+            return phrase("there is no such directory")
         return None if os.access(folder, os.W_OK | os.X_OK) else os.strerror(errno.EACCES)
     except OSError as error:
         return error.strerror or str(error)
     if stat.S_ISDIR(mode):
-        return "it is a directory"
+        return phrase("it is a directory")
     return None if os.access(path, os.W_OK) else os.strerror(errno.EACCES)
 
 

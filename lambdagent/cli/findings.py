@@ -5,15 +5,24 @@ In: findings, and the sources they are about. Out: text. Commands that tell find
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
 from urllib.parse import quote
 
 from lambdagent import __version__
 from lambdagent.cli.output import json_text
-from lambdagent.errors import Diagnostic, LambdagentError, render, shown
-from lambdagent.messages import MESSAGES
+from lambdagent.errors import (
+    ERROR,
+    NOTE,
+    WARNING,
+    Diagnostic,
+    LambdagentError,
+    reasons,
+    render,
+    shown,
+)
+from lambdagent.messages import text_of
 from lambdagent.source import Source, Span, visible
 
 Level = Literal["error", "warn", "info"]
@@ -22,7 +31,7 @@ FORMATS: Final = ("text", "json", "sarif", "github")
 # For programs: written where the answer would be.
 MACHINE_FORMATS: Final = frozenset(FORMATS) - {"text"}
 
-_WORDS: Final = {"error": "error", "warn": "warning", "info": "note"}
+_WORDS: Final = {"error": ERROR, "warn": WARNING, "info": NOTE}
 _SARIF_LEVELS: Final = {"error": "error", "warn": "warning", "info": "note"}
 _GITHUB_LEVELS: Final = {"error": "error", "warn": "warning", "info": "notice"}
 _SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -126,7 +135,7 @@ def _sarif(findings: Sequence[Finding]) -> dict[str, Any]:
 
 
 def _sarif_rule(code: str) -> dict[str, Any]:
-    text = MESSAGES[code]
+    text = text_of(code)
     rule: dict[str, Any] = {"id": code, "shortDescription": {"text": text.what}}
     if text.why:
         rule["fullDescription"] = {"text": text.why}
@@ -176,12 +185,7 @@ def _github(each: Finding) -> str:
 
 def _message(found: Diagnostic) -> str:
     """Return all words of a finding; no excerpt, since they are shown beside the line."""
-    parts: Iterable[str] = (
-        found.what,
-        f"why: {found.why}" if found.why else "",
-        f"fix: {found.fix}" if found.fix else "",
-    )
-    return visible("\n".join(filter(None, parts)))
+    return visible("\n".join([found.what, *reasons(found)]))
 
 
 def _data(text: str) -> str:

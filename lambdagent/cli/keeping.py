@@ -23,6 +23,7 @@ from lambdagent.ir.program import Program
 from lambdagent.machine.state import Fail
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import cut, text_of_value
+from lambdagent.messages import phrase, say
 
 POLICIES = ("ask", "retry", "fail")
 # What `run` takes but a run that has begun has already, by attribute.
@@ -69,7 +70,9 @@ def check_options(arguments: Namespace) -> None:
             raise UsageError(finding("U009"))
         return
     if arguments.force and arguments.file is None:
-        raise UsageError(finding("U018", option="--force", what="the FILE of another program"))
+        raise UsageError(
+            finding("U018", option="--force", what=phrase("the FILE of another program"))
+        )
     for key in ("approve", "deny"):
         for other in ("at", "edit"):
             if getattr(arguments, key) and getattr(arguments, other):
@@ -120,7 +123,9 @@ def load(arguments: Namespace, program: Program | None) -> kept.Run:
             else:
                 key, answer = _edited(run, places, path, _value(text))
                 if key in answers:
-                    raise UsageError(finding("U017", option="--edit", place=f"step {path}"))
+                    raise UsageError(
+                        finding("U017", option="--edit", place=phrase("step {place}", place=path))
+                    )
                 answers[key] = answer
         at = places.key(arguments.at) if arguments.at is not None else _after(answers)
         return run.fork(at, answers, value, program=other)
@@ -136,7 +141,9 @@ def _by_key(places: _Places, said: list[tuple[str, str]]) -> dict[Key, str]:
     for place, text in said:
         key = places.key(place)
         if key in found:
-            raise UsageError(finding("U017", option="--answer", place=f"step {place}"))
+            raise UsageError(
+                finding("U017", option="--answer", place=phrase("step {place}", place=place))
+            )
         found[key] = text
     return found
 
@@ -177,7 +184,7 @@ class _Places:
             key = self._keys[int(text)]
         if key is None:
             last = len(self._keys) - 1
-            steps = f"0 to {last}" if self._keys else "none so far"
+            steps = phrase("0 to {last}", last=last) if self._keys else phrase("none so far")
             raise UsageError(finding("U010", text=text, steps=steps))
         return key
 
@@ -255,16 +262,23 @@ def _asked(request: Request, out: Output) -> Data:
         CheckpointError: They do not know either.
     """
     shown = cut(text_of_value(request.argument), _SHOWN)
-    out.error(f"`{request.site.name}` at {key_text(request.key)} was sent: {shown}")
-    out.error("Nobody knows whether it was carried out, and twice may do harm.")
+    out.error(
+        say(
+            "`{name}` at {key} was sent: {shown}",
+            name=request.site.name,
+            key=key_text(request.key),
+            shown=shown,
+        )
+    )
+    out.error(say("Nobody knows whether it was carried out, and twice may do harm."))
     while True:
-        out.error("[r] make it again   [a] say what it answered   [s] stop here")
+        out.error(say("[r] make it again   [a] say what it answered   [s] stop here"))
         said = sys.stdin.readline()
         match said.strip().casefold()[:1]:
             case "r":
                 return None
             case "a":
-                out.error("Its answer, on one line:")
+                out.error(say("Its answer, on one line:"))
                 return sys.stdin.readline().rstrip("\n")
             case "s":
                 refuse(request)
@@ -276,11 +290,11 @@ def hint(run: kept.Run) -> str:
     """Return what to type to go on with `run`."""
     command = f"lambdagent run --resume {shlex.quote(str(run.path))}"
     if not run.has_ended:
-        return f"to go on: {command}"
+        return say("to go on: {command}", command=command)
     key = _failed_at(run)
     if key is None:
-        return f"to try again from step N: {command} --at N"
-    return f"to make that call again: {command} --at {key_text(key)}"
+        return say("to try again from step N: {command} --at N", command=command)
+    return say("to make that call again: {command} --at {key}", command=command, key=key_text(key))
 
 
 def _failed_at(run: kept.Run) -> Key | None:

@@ -23,7 +23,8 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from lambdagent.cli.output import Output, ReaderGoneError
-from lambdagent.errors import LambdagentError, SuspendedError, UsageError, plain
+from lambdagent.errors import ERROR, FIX, LambdagentError, SuspendedError, UsageError, plain
+from lambdagent.messages import ENGLISH, choose, language_of, say, told
 
 # Name on the command line, module, one line of help.
 COMMANDS = {
@@ -106,6 +107,7 @@ def main(argv: Sequence[str], out: Output | None = None) -> int:
         out: Where to write; stdout and stderr by default.
     """
     out = out or Output()
+    choose(language_of(os.environ) if out.takes("中文") else ENGLISH)
     with_traceback = "--traceback" in argv
     try:
         before = int(list(argv[:1]) == ["--traceback"])
@@ -116,15 +118,15 @@ def main(argv: Sequence[str], out: Output | None = None) -> int:
         out.error(str(error))
         return error.exit_code
     except KeyboardInterrupt:
-        out.error("interrupted")
+        out.error(say("interrupted"))
         return INTERRUPTED
     except ReaderGoneError:
         return READER_GONE
     except Exception as error:  # noqa: BLE001 - the last one who can tell
         if with_traceback:
             out.error(_traceback())
-        out.error(f"internal error: {type(error).__name__}: {error}")
-        out.error("fix: please report this, with the output of --traceback")
+        out.error(say("internal error: {name}: {error}", name=type(error).__name__, error=error))
+        out.error(f"{told(FIX)}: {say('please report this, with the output of --traceback')}")
         return INTERNAL
 
 
@@ -176,7 +178,8 @@ def _top(argv: list[str], out: Output) -> int:
         out.answer(f"{usage}\n\n`lambdagent COMMAND --help` tells more about a command.")
         return 0
     known = ", ".join(COMMANDS)
-    out.error(f"lambdagent: there is no command `{argv[0]}`\nfix: use one of {known}")
+    what = say("there is no command `{name}`", name=argv[0])
+    out.error(f"lambdagent: {what}\n{told(FIX)}: {say('use one of {known}', known=known)}")
     return 2
 
 
@@ -210,9 +213,13 @@ class _Parser(argparse.ArgumentParser):
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is not None and value not in action.choices:
-            what = f"there is no {plain(value)}: use one of {', '.join(action.choices)}"
+            what = say(
+                "there is no {got}: use one of {known}",
+                got=plain(value),
+                known=", ".join(action.choices),
+            )
             raise argparse.ArgumentError(action, what)
 
     def error(self, message: str) -> NoReturn:
-        self._output.error(f"{self.format_usage()}{self.prog}: error: {message}")
+        self._output.error(f"{self.format_usage()}{self.prog}: {told(ERROR)}: {message}")
         raise SystemExit(_WRONG_USAGE)

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TextIO
 
 from lambdagent.api.finite import finite
-from lambdagent.errors import UsageError, finding
+from lambdagent.errors import FIX, NOTE, UsageError, finding
 from lambdagent.ir.spelling import site_reference
+from lambdagent.messages import phrase, told
 from lambdagent.source import visible
 
 # Around what is marked: bold and underlined on a terminal.
@@ -87,6 +88,14 @@ class Output:
         """
         self._answer(_shown(self._out, text) + end)
 
+    def takes(self, text: str) -> bool:
+        """Whether `text` can be written to stderr as it is."""
+        try:
+            text.encode(self._err.encoding or "utf-8")
+        except UnicodeEncodeError:
+            return False
+        return True
+
     def width(self) -> int | None:
         """Return how many columns the terminal has that answers go to; None if it is none."""
         return columns() if self._out.isatty() else None
@@ -113,7 +122,9 @@ class Output:
         except OSError as error:
             _discard(self._out)
             reason = error.strerror or str(error)
-            raise UsageError(finding("U002", path="standard output", reason=reason)) from error
+            raise UsageError(
+                finding("U002", path=phrase("standard output"), reason=reason)
+            ) from error
 
     def note(self, text: str) -> None:
         """Write `text` and a line break to stderr; nothing when quiet."""
@@ -125,7 +136,7 @@ class Output:
         if sites:
             names = ", ".join(f"`{site_reference(site)}`" for site in sites)
             found = finding("U016", sites=names)
-            self.note(f"note: {found.what}\nfix: {found.fix}")
+            self.note(f"{told(NOTE)}: {found.what}\n{told(FIX)}: {found.fix}")
 
     def error(self, text: str) -> None:
         """Write `text` and a line break to stderr, which is for people, without hidden characters.

@@ -8,6 +8,7 @@ from lambdagent.desugar.table import SiteTable
 from lambdagent.desugar.tool import IDENTITY
 from lambdagent.ir import surface
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term
+from lambdagent.messages import phrase
 
 
 def lower_guard(guard: surface.Guard, agent: Term, predicate: Term, table: SiteTable) -> Term:
@@ -19,8 +20,15 @@ def lower_guard(guard: surface.Guard, agent: Term, predicate: Term, table: SiteT
 def _fallback(guard: surface.Guard, table: SiteTable) -> Term:
     match guard.fallback:
         case "error":
-            rule = guard.validator if isinstance(guard.validator, str) else "the validator"
-            return table.failure("ValidationError", f"it must satisfy {rule}")
+            rule = (
+                guard.validator
+                if isinstance(guard.validator, str)
+                else str(phrase("the validator"))
+            )
+            # Data of the program, so never in the language of a reader.
+            return table.failure(
+                "ValidationError", str(phrase("it must satisfy {rule}", rule=rule))
+            )
         case "last":
             return IDENTITY
         case "empty":

@@ -20,13 +20,17 @@ from lambdagent.desugar.notation import (
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
 from lambdagent.ir.core import Prim, Term
+from lambdagent.messages import phrase
 
 
 def lower_loop(loop: surface.Loop, body: Term, condition: Term, table: SiteTable) -> Term:
     """Return the core term of a loop whose `body` and `condition` are lowered."""
     fix = Prim("fix", (loop.max_steps,))
     if loop.on_exhausted == "error":
-        fail = table.failure("MaxTurns", f"the condition was not met in {loop.max_steps} rounds")
+        fail = table.failure(
+            "MaxTurns",
+            str(phrase("the condition was not met in {count} rounds", count=loop.max_steps)),
+        )
         return _failing(fix, body, condition, fail)
     return _loop(fix, body, condition)
 

@@ -37,6 +37,7 @@ from lambdagent.ir import surface
 from lambdagent.ir.core import App, Label, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import EARLY_STOP_NAMES, TERMINATE, action_labels
+from lambdagent.messages import phrase
 
 _OBSERVED = Label("action", "route")
 _R = Var(0, "r")
@@ -76,7 +77,9 @@ def lower_react(
         last = _last_counted(sites.thought)
         start = App(App(Prim("pair"), start), Lit(0))
     if loop.on_exhausted == "error":
-        fail = table.failure("MaxTurns", f"no answer after {loop.max_steps} rounds")
+        fail = table.failure(
+            "MaxTurns", str(phrase("no answer after {count} rounds", count=loop.max_steps))
+        )
         last = App(fail, last)
     return _loop(Prim("fix", (loop.max_steps,)), sites.think, choice, Lam(last, "q"), start)
 

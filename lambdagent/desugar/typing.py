@@ -24,6 +24,7 @@ from lambdagent.ir.labels import OTHER, VERDICT, action_labels
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import children, nodes, reaches
+from lambdagent.messages import phrase
 
 # A literal that nothing counts with is written as a numeral up to here, as an atom beyond; all are
 # atoms where they would be too large together.
@@ -79,7 +80,11 @@ def _unify(left: _Type, right: _Type) -> None:
             b.opened |= a.opened
             stack.extend(zip(a.parts, b.parts, strict=True))
         else:
-            what = f"a value is {_shown(a)} in one place and {_shown(b)} in another"
+            what = phrase(
+                "a value is {first} in one place and {second} in another",
+                first=_shown(a),
+                second=_shown(b),
+            )
             raise NoTypeError(what)
 
 
@@ -241,7 +246,11 @@ class _Inference:
                 encoded.add(id(term))
             elif kind.head == own and kind.opened:
                 number = integer_text(cast("int", value))
-                what = f"numerals end at {LARGEST_NUMERAL:,}, and it counts with {number}"
+                what = phrase(
+                    "numerals end at {largest}, and it counts with {number}",
+                    largest=f"{LARGEST_NUMERAL:,}",
+                    number=number,
+                )
                 raise NoTypeError(what)
         return frozenset(encoded)
 
@@ -369,7 +378,7 @@ def _data(kind: _Type, *, opened: bool = False) -> Data:
         nonlocal left
         left -= 1
         if depth > _DEEPEST or left < 0:
-            what = "a value that crosses the border may contain values of its own type"
+            what = phrase("a value that crosses the border may contain values of its own type")
             raise NoTypeError(what)
         kind = _find(kind)
         if kind.head is None or kind.head == "function":

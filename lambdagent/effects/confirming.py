@@ -23,6 +23,7 @@ from lambdagent.ir.data import Data, freeze, thaw
 from lambdagent.ir.exchange import key_text
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.text import cut, text_of_data
+from lambdagent.messages import phrase
 
 # Most characters of an argument in a message; people decide by what they see.
 _SHOWN = 2_000
@@ -127,7 +128,9 @@ def _answer(decision: object) -> Data:
         return decision
     if inspect.iscoroutine(decision):
         decision.close()
-    what = f"`confirm` must return True, False, a reason or None, got {plain(decision)}"
+    what = phrase(
+        "`confirm` must return True, False, a reason or None, got {got}", got=plain(decision)
+    )
     raise TypeError(what)
 
 

@@ -33,6 +33,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lambdagent.errors import CheckpointError, finding
+from lambdagent.messages import phrase
 
 MAGIC_BYTES = 8
 _HEAD = struct.Struct("<IHI")
@@ -132,7 +133,7 @@ def _check(length: int) -> int:
 def _check_length(path: Path, length: int) -> None:
     """Refuse to write what `read_file` would refuse to read."""
     if length > LONGEST_FILE:
-        reason = f"it would be longer than {LONGEST_FILE:,} bytes"
+        reason = phrase("it would be longer than {longest} bytes", longest=f"{LONGEST_FILE:,}")
         raise unwritable(path, OSError(errno.EFBIG, reason))
 
 
@@ -200,16 +201,16 @@ def read_file(path: Path) -> bytes:
         with os.fdopen(file, "rb") as stream:
             found = os.fstat(file)
             if found.st_size > LONGEST_FILE:
-                reason = f"it is longer than {LONGEST_FILE:,} bytes"
+                reason = phrase("it is longer than {longest} bytes", longest=f"{LONGEST_FILE:,}")
                 raise CheckpointError(finding("K009", path=str(path), reason=reason))
             if stat.S_ISREG(found.st_mode):
                 return stream.read()
     except FileNotFoundError:
         raise
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise CheckpointError(finding("K009", path=str(path), reason=reason)) from error
-    raise CheckpointError(finding("K009", path=str(path), reason="it is no file"))
+        why = error.strerror or str(error)
+        raise CheckpointError(finding("K009", path=str(path), reason=why)) from error
+    raise CheckpointError(finding("K009", path=str(path), reason=phrase("it is no file")))
 
 
 def read_frames(path: Path, magic: bytes) -> tuple[list[tuple[int, bytes]], int]:
@@ -250,7 +251,7 @@ def ends_with(path: Path, payload: bytes) -> bool:
 def _wrong_magic(path: Path, found: bytes, magic: bytes) -> CheckpointError:
     if found[:-1] == magic[:-1] and len(found) == MAGIC_BYTES:
         return unknown_format(path, found[-1], magic[-1])
-    return damaged(path, 0, "it does not begin as such a file does")
+    return damaged(path, 0, phrase("it does not begin as such a file does"))
 
 
 def _frames(path: Path, data: bytes) -> Iterator[tuple[int, bytes]]:
@@ -262,16 +263,16 @@ def _frames(path: Path, data: bytes) -> Iterator[tuple[int, bytes]]:
         if check != _check(length) or length > LONGEST_FILE:
             if data[start - 1] == 0 and not any(data[start:]):
                 return
-            raise damaged(path, place, "the length of a record does not match its check")
+            raise damaged(path, place, phrase("the length of a record does not match its check"))
         if end > size:
             return
         if data[end - 1] == 0 and not any(data[end:]):
             return
         payload = data[start : end - 1]
         if zlib.crc32(payload) != crc:
-            raise damaged(path, place, "a record does not match its checksum")
+            raise damaged(path, place, phrase("a record does not match its checksum"))
         if data[end - 1 : end] != _END:
-            raise damaged(path, place, "a record does not end as it should")
+            raise damaged(path, place, phrase("a record does not end as it should"))
         yield place, payload
         place = end
 

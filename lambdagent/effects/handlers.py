@@ -32,7 +32,7 @@ from lambdagent.effects.speech import Speech
 from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.python import PythonTool
 from lambdagent.effects.tools.shell import ShellTool
-from lambdagent.errors import Diagnostic, EffectError, LambdagentError, finding
+from lambdagent.errors import Diagnostic, EffectError, LambdagentError, finding, in_english
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Failure
@@ -144,8 +144,8 @@ def _said(call: ModelCall, reply: Reply) -> Data:
 def model_failure(error: EffectError) -> Failure:
     """Return the failure that carries a provider's diagnostic."""
     found = error.diagnostic
-    data = Record(code=found.code, what=found.what, why=found.why, fix=found.fix)
-    return Failure("ProviderError", found.what, data)
+    data = Record(in_english(found))
+    return Failure("ProviderError", str(data["what"]), data)
 
 
 class ToolSiteHandler:

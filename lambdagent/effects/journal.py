@@ -35,6 +35,7 @@ from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure, key_text
 from lambdagent.machine.request_digest import RequestDigest
 from lambdagent.machine.state import Path as Key
+from lambdagent.messages import phrase
 
 MAGIC = b"lambdaJ\x01"
 _INTENT, _ANSWER, _FAILURE, _END = 0, 1, 2, 3
@@ -162,7 +163,9 @@ def read_journal(path: Path) -> Told:
             told = _read(unpack(payload), told)
         except (NotPackedError, ArithmeticError, TypeError, ValueError) as error:
             reason = f": {error}" if isinstance(error, _MalformedRecordError) else ""
-            raise damaged(path, offset, f"no record of a journal{reason}") from error
+            raise damaged(
+                path, offset, phrase("no record of a journal{reason}", reason=reason)
+            ) from error
     return told
 
 
@@ -174,7 +177,7 @@ def has_ended(path: Path) -> bool:
 def _read(record: Any, told: Told) -> Told:
     """Return `told` and `record`; the tables grow in place."""
     if told.outcome is not None:
-        what = "it stands after the end"
+        what = phrase("it stands after the end")
         raise _MalformedRecordError(what)
     form, *rest = record
     if form == _INTENT:
@@ -188,7 +191,7 @@ def _read(record: Any, told: Told) -> Told:
         known = key in told.intents and type(at) is int and type(took) is int
         known = known and at >= 0 and took >= 0
         if known and key in told.answers:
-            what = f"a second answer to {key_text(key)}"
+            what = phrase("a second answer to {key}", key=key_text(key))
             raise _MalformedRecordError(what)
         if known:
             answer = what if form == _ANSWER else _failure(what)
@@ -212,7 +215,7 @@ def _is_key(key: Any) -> bool:
 def _failure(what: Any) -> Failure:
     kind, message, data = what
     if type(kind) is not str or type(message) is not str:
-        reason = "a failure that says nothing"
+        reason = phrase("a failure that says nothing")
         raise _MalformedRecordError(reason)
     return Failure(kind, message, data)
 

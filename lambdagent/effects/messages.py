@@ -26,26 +26,27 @@ from lambdagent.effects.streams import BrokenOffError, Dictation, Opened, listen
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
+from lambdagent.messages import phrase
 
 _BAD_REQUEST = 400
 _DEFAULT_TEMPERATURE = attrs.fields(Model).temperature.default
 
 _HINTS = {
-    400: "check the settings under `model:`",
-    401: "check the key in `{variable}`",
-    403: "check the key in `{variable}` and what it may use",
-    404: "check `model.name` and `model.baseUrl`",
-    408: "raise `model.timeout`",
-    413: "send less text, or lower `model.maxHistoryTokens`",
-    422: "check the settings under `model:`",
-    429: "wait a little, or run fewer calls at once",
+    400: phrase("check the settings under `model:`"),
+    401: phrase("check the key in `{variable}`"),
+    403: phrase("check the key in `{variable}` and what it may use"),
+    404: phrase("check `model.name` and `model.baseUrl`"),
+    408: phrase("raise `model.timeout`"),
+    413: phrase("send less text, or lower `model.maxHistoryTokens`"),
+    422: phrase("check the settings under `model:`"),
+    429: phrase("wait a little, or run fewer calls at once"),
 }
 _SECRET_STATUSES = {401, 403}  # such answers like to quote the key
 
 
 # What a stream is asked for with; who cannot stream may refuse it.
 _STREAMING = {"stream", "stream_options"}
-_CHECK_URL = "check `model.baseUrl`"
+_CHECK_URL = phrase("check `model.baseUrl`")
 _MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
 
 # Note [What a model refuses]
@@ -65,8 +66,8 @@ _OF_SIZE = re.compile(
 )
 
 _ENDED = {"stop", "end_turn", "stop_sequence", "eos", "eos_token"}
-_CHANGE = "change the prompt or the input"
-_RAISE = "raise `model.maxTokens`"
+_CHANGE = phrase("change the prompt or the input")
+_RAISE = phrase("raise `model.maxTokens`")
 _REMEDIES = {
     "length": _RAISE,
     "max_tokens": _RAISE,
@@ -105,7 +106,7 @@ def text_of(content: object) -> str:
         return content
     if isinstance(content, list):
         return "".join(map(_part_text, content))
-    what = "the content of the answer is no text"
+    what = phrase("the content of the answer is no text")
     raise OutOfFormError(what)
 
 
@@ -117,7 +118,7 @@ def _part_text(part: object) -> str:
         text = part.get(kind) if kind in {"text", "refusal"} else ""
         if isinstance(text, str):
             return text
-    what = "a part of the answer is no text"
+    what = phrase("a part of the answer is no text")
     raise OutOfFormError(what)
 
 
@@ -131,14 +132,14 @@ def reply_of(
     """
     text = text_of(content)
     if not isinstance(reason, str | None):
-        what = "the reason why the model stopped is no text"
+        what = phrase("the reason why the model stopped is no text")
         raise OutOfFormError(what)
     if not text and not calls:
         if reason is None and content is None:
-            what = "the answer has no text"
+            what = phrase("the answer has no text")
             raise OutOfFormError(what)
         if reason is not None and reason.lower() not in _ENDED:
-            what = f"the model gave no text, it stopped with `{reason[:40]}`"
+            what = phrase("the model gave no text, it stopped with `{reason}`", reason=reason[:40])
             raise OutOfFormError(what, _REMEDIES.get(reason.lower(), _CHANGE))
     return Reply(text, reason, calls, usage)
 
@@ -155,7 +156,7 @@ def count(usage: Mapping[str, object], *names: str) -> int:
         if number is None:
             continue
         if type(number) is not int or number < 0:
-            what = f"`{name}` of the answer is no number of tokens"
+            what = phrase("`{name}` of the answer is no number of tokens", name=name)
             raise OutOfFormError(what)
         total += number
     return total
@@ -374,12 +375,15 @@ class Courier(ABC):
                 return self.reply(answer)
             said = _said(answer)
         except _MALFORMED as error:
-            what = "the answer is not in the form of its API"
+            what = phrase("the answer is not in the form of its API")
             raise OutOfFormError(what) from error
-        what = "the answer is not in the form of its API"
+        what = phrase("the answer is not in the form of its API")
         if isinstance(answer, dict):
-            what = f"instead of an answer came an error: {self.endpoint.masked(said) or '?'}"
-        raise OutOfFormError(what, f"{_CHECK_URL} and the settings under `model:`")
+            what = phrase(
+                "instead of an answer came an error: {error}",
+                error=self.endpoint.masked(said) or "?",
+            )
+        raise OutOfFormError(what, phrase("check `model.baseUrl` and the settings under `model:`"))
 
     # --- failures --------------------------------------------------------------------------------
 
@@ -397,11 +401,17 @@ class Courier(ABC):
             message = f"the answer broke off: {self.endpoint.masked(str(error))}"
             hint = "try again later"
         elif isinstance(error, UnicodeError):
-            message, hint = "the request is no Unicode text", "remove the half characters"
+            message, hint = (
+                phrase("the request is no Unicode text"),
+                phrase("remove the half characters"),
+            )
         elif isinstance(status, int):
             message, hint = self._status_text(status, error), _hint(status)
         else:
-            message, hint = f"no connection to {shown_url(self.endpoint.base_url)}", _CHECK_URL
+            message, hint = (
+                phrase("no connection to {url}", url=shown_url(self.endpoint.base_url)),
+                _CHECK_URL,
+            )
         return self._failed(call, message, hint)
 
     def _status_text(self, status: int, error: Exception) -> str:
@@ -411,7 +421,7 @@ class Courier(ABC):
         return f"HTTP {status}: {self.endpoint.masked(said)}"
 
     def _cancelled(self, call: ModelCall) -> EffectError:
-        return self._failed(call, "the call was cancelled", "raise `--timeout`")
+        return self._failed(call, phrase("the call was cancelled"), phrase("raise `--timeout`"))
 
     def _failed(self, call: ModelCall, message: str, hint: str) -> EffectError:
         endpoint = self.endpoint
@@ -440,7 +450,7 @@ def _refusal(error: Exception, negotiable: frozenset[str]) -> str | None:
 
 
 def _hint(status: int) -> str:
-    return _HINTS.get(status, "try again later" if status >= 500 else _HINTS[_BAD_REQUEST])
+    return _HINTS.get(status, phrase("try again later") if status >= 500 else _HINTS[_BAD_REQUEST])
 
 
 def _said(body: object) -> str:

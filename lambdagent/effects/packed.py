@@ -13,6 +13,7 @@ from typing import Any, cast
 import msgpack
 
 from lambdagent.ir.data import Data, Record
+from lambdagent.messages import phrase
 
 _BIG = 1
 # Data is at most 200 levels deep; what holds it is a few more.
@@ -60,7 +61,7 @@ def unpack(raw: bytes) -> Data:
 def _record(pairs: list[tuple[Any, Any]]) -> Record:
     items = dict(pairs)
     if len(items) != len(pairs):
-        what = "a key is there twice"
+        what = phrase("a key is there twice")
         raise ValueError(what)
     return Record(items)
 
@@ -83,12 +84,12 @@ def _check(root: object) -> None:
         if not below:
             return
         level = below
-    what = f"it is nested deeper than {_DEEPEST} levels"
+    what = phrase("it is nested deeper than {most} levels", most=_DEEPEST)
     raise ValueError(what)
 
 
 def _big(code: int, raw: bytes) -> int:
     if code != _BIG:
-        what = f"extension {code} is unknown"
+        what = phrase("extension {code} is unknown", code=code)
         raise ValueError(what)
     return int.from_bytes(raw, signed=True)

@@ -43,6 +43,7 @@ from lambdagent.errors import CheckpointError, NoSuchFileError, finding
 from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.data import DEEPEST, Data, NotDataError, Record, freeze, thaw
 from lambdagent.machine.text import text_of_data
+from lambdagent.messages import phrase
 
 FORMAT_KEY, FORMAT = "lambdagent-run", 1
 _ID = re.compile(r"\d{8}-\d{6}-[0-9a-f]{6}")
@@ -159,9 +160,9 @@ class RunDirectory:
         except FileNotFoundError:
             raise NoSuchFileError(finding("K002", path=str(self.path))) from None
         except NotDataError as error:
-            raise damaged(path, 0, f"it describes no run: {error}") from error
+            raise damaged(path, 0, phrase("it describes no run: {error}", error=error)) from error
         except (ValueError, RecursionError) as error:
-            raise damaged(path, 0, "it describes no run: it is no JSON") from error
+            raise damaged(path, 0, phrase("it describes no run: it is no JSON")) from error
         return _beginning(path, row)
 
     def acquire(self) -> None:
@@ -212,7 +213,11 @@ class RunDirectory:
         """
         if self.path.is_symlink():
             raise CheckpointError(
-                finding("K009", path=str(self.path), reason="it is a link, which is not followed")
+                finding(
+                    "K009",
+                    path=str(self.path),
+                    reason=phrase("it is a link, which is not followed"),
+                )
             )
         self.acquire()
         try:
@@ -226,16 +231,16 @@ class RunDirectory:
 
 def _beginning(path: Path, row: Data) -> Beginning:
     if not isinstance(row, Record) or not {FORMAT_KEY, "check"} <= row.keys():
-        raise damaged(path, 0, "it describes no run")
+        raise damaged(path, 0, phrase("it describes no run"))
     form = row[FORMAT_KEY]
     if type(form) is not int or form != FORMAT:
         raise unknown_format(path, text_of_data(form), FORMAT)
     if row["check"] != _check(row):
-        raise damaged(path, 0, "it does not match its check")
+        raise damaged(path, 0, phrase("it does not match its check"))
     row = Record({"directory": None, **row})
     for field, fits in _FIELDS.items():
         if field not in row or not fits(row[field]):
-            raise damaged(path, 0, f"its `{field}` is missing, or is none")
+            raise damaged(path, 0, phrase("its `{field}` is missing, or is none", field=field))
     fields: dict[str, Any] = {field: row[field] for field in _FIELDS}
     return Beginning(**{**fields, "began": float(fields["began"])})
 

@@ -33,6 +33,7 @@ from lambdagent.machine.checkpoint import (
 from lambdagent.machine.link import Linked
 from lambdagent.machine.state import Machine
 from lambdagent.machine.tenable import untenable
+from lambdagent.messages import phrase
 
 MAGIC = b"lambdaS\x01"
 _GROWTH = 8
@@ -119,7 +120,7 @@ def read_states(
                 is_ahead = True
         except (NotPackedError, MalformedStateError, TypeError, ValueError) as error:
             malformed = isinstance(error, MalformedStateError)
-            reason = str(error) if malformed else "it is no state of a run"
+            reason = str(error) if malformed else phrase("it is no state of a run")
             raise damaged(path, offset, reason) from error
     why_not = None if newest is None else untenable(linked, newest)
     if why_not is not None:
@@ -134,7 +135,7 @@ def _check_owner(
         raise unknown_format(path, form, FORMAT)
     check_origin(linked, form, program)
     if owner != run:
-        what = f"they are states of the run {owner!s:.80}"
+        what = phrase("they are states of the run {run}", run=f"{owner!s:.80}")
         raise MalformedStateError(what)
 
 

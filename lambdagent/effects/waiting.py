@@ -14,9 +14,10 @@ from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.protocol import timeout_text
 from lambdagent.effects.tools import in_thread
-from lambdagent.errors import BudgetError, finding
+from lambdagent.errors import BudgetError, finding, in_english
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Failure
+from lambdagent.messages import phrase
 
 Answer: TypeAlias = "Data | Failure"
 
@@ -97,9 +98,9 @@ def take_off(request: Request, now_s: float) -> Flight:
 def expiry(request: Request) -> Failure:
     """Return the answer of a request whose time is over."""
     limit = request.site.timeout_s or 0.0
-    setting = _SETTINGS.get(request.site.kind, "the timeout")
+    setting = _SETTINGS.get(request.site.kind, phrase("the timeout"))
     found = finding("E003", site=request.site.name, limit=f"{limit:g}", setting=setting)
-    data = Record(code=found.code, what=found.what, why=found.why, fix=found.fix)
+    data = Record(in_english(found))
     return Failure("Timeout", timeout_text(limit), data)
 
 

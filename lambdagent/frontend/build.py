@@ -27,6 +27,7 @@ from lambdagent.frontend.report import in_file_order, nearest
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
+from lambdagent.messages import phrase
 
 # Which calls wait for a person, by mode: from the tool, and whether `confirm` names it.
 _ASKS: Final[Mapping[str, Callable[[surface.Tool, bool], bool]]] = {
@@ -155,7 +156,10 @@ class _Builder:
     def is_label(self, label: str, path: Path) -> bool:
         """Whether a route may have this name; what stands for all others is reported."""
         if label == OTHER:
-            expected, hint = "a name other than `_`", "`default:` answers what has no route"
+            expected, hint = (
+                phrase("a name other than `_`"),
+                phrase("`default:` answers what has no route"),
+            )
             self.report("S104", path, expected=expected, actual=label, hint=hint)
         return label != OTHER
 
@@ -223,11 +227,13 @@ class _Builder:
             if name not in called:
                 meant = nearest(name, called)
                 hint = (
-                    f"write `{meant}`" if meant else "leave it out, or add it to `mcp.localTools`"
+                    phrase("write `{meant}`", meant=meant)
+                    if meant
+                    else phrase("leave it out, or add it to `mcp.localTools`")
                 )
                 if name == TERMINATE:
-                    hint = "leave it out: `terminate` ends the loop and calls nothing"
-                known = ", ".join(f"`{each}`" for each in called) or "none"
+                    hint = phrase("leave it out: `terminate` ends the loop and calls nothing")
+                known = ", ".join(f"`{each}`" for each in called) or phrase("none")
                 words = {"name": name, "known": known, "hint": hint}
                 self.report("S204", (*at.path, "confirm", i), **words, instead=meant)
 
@@ -277,30 +283,38 @@ class _Builder:
         chosen = self.overrides
         if not self.loops:
             for what, given in (
-                (f"the tool {', '.join(chosen.tools)}", chosen.tools),
-                ("the bound of rounds", chosen.max_steps),
-                ("the time limit of tools", chosen.tool_timeout_s),
+                (phrase("the tool {names}", names=", ".join(chosen.tools)), chosen.tools),
+                (phrase("the bound of rounds"), chosen.max_steps),
+                (phrase("the time limit of tools"), chosen.tool_timeout_s),
             ):
                 if given:
                     yield _unused(
-                        what, "only agents of type `react` call tools", "write `type: react`"
+                        what,
+                        phrase("only agents of type `react` call tools"),
+                        phrase("write `type: react`"),
                     )
         if TERMINATE in chosen.tools:
             yield _unused(
-                "the tool terminate",
-                "`terminate` is the identity, whatever is injected",
-                "give the tool another name",
+                phrase("the tool {names}", names=TERMINATE),
+                phrase("`terminate` is the identity, whatever is injected"),
+                phrase("give the tool another name"),
             )
         if chosen.memory and not self.memories:
-            what = "the injected memory"
-            yield _unused(what, "`memory.enabled` is false", "write `memory: {enabled: true}`")
+            what = phrase("the injected memory")
+            yield _unused(
+                what,
+                phrase("`memory.enabled` is false"),
+                phrase("write `memory: {enabled: true}`"),
+            )
 
         for name in chosen.providers:
             if name not in self.models.providers:
-                used = ", ".join(sorted(filter(None, self.models.providers))) or "no provider"
-                why = f"its models are served by {used}"
-                hint = "pass `providers=` under the name that the file has"
-                yield _unused(f"the provider {name}", why, hint)
+                used = ", ".join(sorted(filter(None, self.models.providers))) or phrase(
+                    "no provider"
+                )
+                why = phrase("its models are served by {used}", used=used)
+                hint = phrase("pass `providers=` under the name that the file has")
+                yield _unused(phrase("the provider {name}", name=name), why, hint)
 
 
 def _unused(what: str, why: str, hint: str) -> Diagnostic:

@@ -41,10 +41,11 @@ from lambdagent.frontend.nodes import (
     kind_of,
     span_of,
 )
-from lambdagent.frontend.report import BAD, Path, Reporter, in_file_order
+from lambdagent.frontend.report import BAD, Path, Reporter, in_file_order, reason_of
 from lambdagent.frontend.values import READERS, any_scalar
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.surface import provider_of
+from lambdagent.messages import phrase
 from lambdagent.source import Source, Span
 
 _AGENT = Agent()
@@ -114,8 +115,8 @@ def read_config(
         config = Config(checker.agent(_AGENT, tree.root, ()), source, tree.root)
     elif tree.root is not None and not is_refused(tree.root):
         where = span_of(tree.root, source)
-        actual = "a text" if isinstance(tree.root, Scalar) else kind_of(tree.root)
-        actual = "nothing" if is_null(tree.root) else actual
+        actual = phrase("a text") if isinstance(tree.root, Scalar) else kind_of(tree.root)
+        actual = phrase("nothing") if is_null(tree.root) else actual
         checker.findings.append(finding("S105", where, actual=actual))
     findings = in_file_order([*tree.findings, *checker.findings])
     if max(len(tree.findings), len(checker.findings)) >= MAX_FINDINGS:
@@ -167,8 +168,8 @@ class _Checker(Reporter):
         if is_null(node):
             return []
         if not is_refused(node):
-            hint = "write it in brackets, as in `[…]`" if isinstance(node, Scalar) else ""
-            self.wrong(node, path, "a list", hint)
+            hint = phrase("write it in brackets, as in `[…]`") if isinstance(node, Scalar) else ""
+            self.wrong(node, path, phrase("a list"), hint)
         return None
 
     # --- lists and mappings ---
@@ -195,7 +196,7 @@ class _Checker(Reporter):
                 self.report("S201", node, (path, i), name=value, things=kind.unique)
 
     def map_of(self, kind: MapOf, node: Node, path: Path) -> Any:
-        entries = self.entries(node, path, "a mapping")
+        entries = self.entries(node, path, phrase("a mapping"))
         if entries is None:
             return BAD
         if not entries and kind.empty:
@@ -225,7 +226,7 @@ class _Checker(Reporter):
     # --- blocks ---
 
     def block(self, kind: Block, node: Node, path: Path) -> Any:
-        entries = self.entries(node, path, "a mapping")
+        entries = self.entries(node, path, phrase("a mapping"))
         if entries is None:
             return BAD
         found = self.fields(kind, entries, path)
@@ -274,8 +275,7 @@ class _Checker(Reporter):
         """Report that `block`, at `node`, lacks the field `name`."""
         field = block.fields[name]
         code = getattr(field.kind, "empty", None) or "S101"
-        doc = field.doc.partition(". ")[0].rstrip(".")
-        self.report(code, _first_key(node), (path, name), doc=doc, key=name)
+        self.report(code, _first_key(node), (path, name), doc=reason_of(field), key=name)
 
     # --- models ---
 
@@ -287,7 +287,7 @@ class _Checker(Reporter):
         return Record({**schema.MODEL.defaults, **self.inherited(own)})
 
     def own_settings(self, node: Node, path: Path) -> Any:
-        entries = self.entries(node, path, "a mapping, as in `model: {name: …}`")
+        entries = self.entries(node, path, phrase("a mapping, as in `model: {name: …}`"))
         if entries is None:
             return BAD
         return self.fields(schema.MODEL, entries, path)
@@ -320,7 +320,9 @@ class _Checker(Reporter):
 
     def agent(self, _kind: object, node: Node, path: Path) -> Any:
         """Return a whole agent."""
-        entries = self.entries(node, path, "an agent, as in `{type: simple, systemPrompt: …}`")
+        entries = self.entries(
+            node, path, phrase("an agent, as in `{type: simple, systemPrompt: …}`")
+        )
         if entries is None:
             return BAD
         around = self.settings, self.model
@@ -362,7 +364,7 @@ class _Checker(Reporter):
         if field.top_only and path:
             self.report("S110", key, (path, name))
         elif field.types and type_ not in field.types:
-            hint = f"remove it, or write `type: {field.types[0]}`"
+            hint = phrase("remove it, or write `type: {type}`", type=field.types[0])
             self.report("S109", key, (path, name), type=type_, hint=hint)
 
 

@@ -27,6 +27,7 @@ import attrs
 
 from lambdagent.ir.data import Data
 from lambdagent.ir.pattern import PatternError, compile_pattern
+from lambdagent.messages import Phrase, phrase
 
 MAX_TEXT = 2000
 MAX_DEPTH = 50
@@ -83,21 +84,20 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.IsNot: "is not",
 }
 _UNARY: dict[type[ast.unaryop], str] = {ast.Not: "not", ast.USub: "neg", ast.UAdd: "pos"}
-_ALLOWED = (
+_ALLOWED = phrase(
     "allowed are literals, comparisons, `and or not`, arithmetic, `a if c else b`, indexing, "
-    "comprehensions, the functions "
-    + " ".join(FUNCTIONS)
-    + " and methods of texts and dicts that change nothing"
+    "comprehensions, the functions {functions} and methods of texts and dicts that change nothing",
+    functions=" ".join(FUNCTIONS),
 )
 _CONSTRUCTS: dict[type[ast.AST], str] = {
     ast.Lambda: "`lambda`",
-    ast.NamedExpr: "an assignment (`:=`)",
+    ast.NamedExpr: phrase("an assignment (`:=`)"),
     ast.Await: "`await`",
     ast.Yield: "`yield`",
     ast.YieldFrom: "`yield`",
-    ast.Starred: "`*` before a value",
-    ast.Attribute: "an attribute that is not called",
-    ast.GeneratorExp: "a generator outside `any all sum min max sorted` and `join`",
+    ast.Starred: phrase("`*` before a value"),
+    ast.Attribute: phrase("an attribute that is not called"),
+    ast.GeneratorExp: phrase("a generator outside `any all sum min max sorted` and `join`"),
 }
 _Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -106,7 +106,8 @@ class ExpressionError(ValueError):
     """The text is no expression of the subset. `column` counts characters of the text from 1."""
 
     def __init__(self, message: str, column: int) -> None:
-        super().__init__(f"{message} (column {column})")
+        told = phrase("{message} (column {column})", message=message, column=column)
+        super().__init__(told)
         self.message = message
         self.column = column
 
@@ -122,10 +123,14 @@ def parse_expression(text: str, names: Collection[str]) -> Data:
         ExpressionError: `text` is no Python expression, or leaves the subset.
     """
     if len(text) > MAX_TEXT:
-        what = f"an expression has at most {MAX_TEXT} characters, got {len(text)}"
+        what = phrase(
+            "an expression has at most {most} characters, got {count}",
+            most=MAX_TEXT,
+            count=len(text),
+        )
         raise ExpressionError(what, MAX_TEXT + 1)
     if not text.strip():
-        what = "the expression is empty"
+        what = phrase("the expression is empty")
         raise ExpressionError(what, 1)
     return _rows(text, frozenset(names))
 
@@ -153,10 +158,10 @@ def _parse(text: str) -> tuple[ast.expr, int]:
         if body is not None:
             return body, 1
         column = lead + _offset(text[lead:], error.lineno or 1, (error.offset or 1) - 1) + 1
-        what = f"this is no expression: {error.msg}"
+        what = phrase("this is no expression: {reason}", reason=error.msg)
         raise ExpressionError(what, min(column, len(text) + 1)) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        what = f"this is no expression: {error or type(error).__name__}"
+        what = phrase("this is no expression: {reason}", reason=error or type(error).__name__)
         raise ExpressionError(what, 1) from None
 
 
@@ -212,7 +217,9 @@ class _Translator:
         while stack:
             node, depth = stack.pop()
             if depth > MAX_DEPTH:
-                raise ExpressionError(f"an expression nests at most {MAX_DEPTH} deep", 1)
+                raise ExpressionError(
+                    phrase("an expression nests at most {most} deep", most=MAX_DEPTH), 1
+                )
             # Only what costs a level of its own in the rows is counted.
             deeper = depth + isinstance(node, ast.expr)
             stack.extend((child, deeper) for child in ast.iter_child_nodes(node))
@@ -251,7 +258,9 @@ class _Translator:
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
                 return ("binary", _BINARY[type(op)], self.row(left, scope), self.row(right, scope))
             case ast.BinOp() | ast.UnaryOp():
-                raise self.refuse(node, "operators on bits cannot be used; use + - * / // % **")
+                raise self.refuse(
+                    node, phrase("operators on bits cannot be used; use + - * / // % **")
+                )
             case ast.Compare():
                 return self.compare(node, scope)
             case ast.IfExp(test=test, body=body, orelse=other):
@@ -261,9 +270,11 @@ class _Translator:
 
     def unknown(self, node: ast.expr) -> str:
         if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
-            return f"`{node.attr}` starts with an underscore; such names cannot be used"
+            return phrase(
+                "`{name}` starts with an underscore; such names cannot be used", name=node.attr
+            )
         what = _CONSTRUCTS.get(type(node), f"`{type(node).__name__}`")
-        return f"{what} cannot be used; {_ALLOWED}"
+        return _not_allowed(what)
 
     def atom(self, node: ast.Constant | ast.Name | ast.JoinedStr, scope: frozenset[str]) -> Data:
         match node:
@@ -271,13 +282,20 @@ class _Translator:
                 if value is None or isinstance(value, bool | int | float | str):
                     return ("const", value)
                 kind = type(value).__name__
-                raise self.refuse(node, f"a literal of type {kind} cannot be used; {_ALLOWED}")
+                what = phrase(
+                    "a literal of type {kind} cannot be used; {allowed}",
+                    kind=kind,
+                    allowed=_ALLOWED,
+                )
+                raise self.refuse(node, what)
             case ast.Name(id=name):
                 if name.startswith("_"):
-                    what = f"`{name}` starts with an underscore; such names cannot be used"
+                    what = phrase(
+                        "`{name}` starts with an underscore; such names cannot be used", name=name
+                    )
                     raise self.refuse(node, what)
                 if name not in scope:
-                    raise self.refuse(node, _not_known("name", name, sorted(scope)))
+                    raise self.refuse(node, _not_known(_NAME, name, sorted(scope)))
                 return ("name", name)
             case ast.JoinedStr(values=values):
                 return ("text", tuple(self.part(value, scope) for value in values))
@@ -286,7 +304,9 @@ class _Translator:
         """Return one piece of an f-string; a format or `!r` could reach attributes and widths."""
         if isinstance(node, ast.FormattedValue):
             if node.conversion != -1 or node.format_spec is not None:
-                what = "an f-string may hold only plain `{value}` parts, without `!` and `:`"
+                what = phrase(
+                    "an f-string may hold only plain `{value}` parts, without `!` and `:`"
+                )
                 raise self.refuse(node, what)
             return self.row(node.value, scope)
         return self.row(node, scope)
@@ -294,7 +314,7 @@ class _Translator:
     def dictionary(self, node: ast.Dict, scope: frozenset[str]) -> Data:
         keys = [key for key in node.keys if key is not None]
         if len(keys) < len(node.keys):
-            raise self.refuse(node, f"`**` in a dict cannot be used; {_ALLOWED}")
+            raise self.refuse(node, _not_allowed(phrase("`**` in a dict")))
         return ("dict", self.rows(keys, scope), self.rows(node.values, scope))
 
     def compare(self, node: ast.Compare, scope: frozenset[str]) -> Data:
@@ -303,7 +323,9 @@ class _Translator:
         for op, right in zip(node.ops, node.comparators, strict=True):
             name = _COMPARE[type(op)]
             if name in {"is", "is not"} and not (_is_single(left) or _is_single(right)):
-                raise self.refuse(right, "`is` works with None, True and False only; use `==`")
+                raise self.refuse(
+                    right, phrase("`is` works with None, True and False only; use `==`")
+                )
             pairs.append((name, self.row(right, scope)))
             left = right
         return ("compare", self.row(node.left, scope), tuple(pairs))
@@ -312,7 +334,7 @@ class _Translator:
         clauses: list[Data] = []
         for clause in node.generators:
             if clause.is_async:
-                raise self.refuse(clause.iter, f"`async` cannot be used; {_ALLOWED}")
+                raise self.refuse(clause.iter, _not_allowed("`async`"))
             iterable = self.row(clause.iter, scope)
             targets = tuple(self.targets(clause.target))
             scope |= set(targets)
@@ -332,10 +354,12 @@ class _Translator:
         for item in target.elts if isinstance(target, ast.Tuple | ast.List) else [target]:
             if not isinstance(item, ast.Name):
                 raise self.refuse(
-                    item, "after `for` stands one name, or several with commas between"
+                    item, phrase("after `for` stands one name, or several with commas between")
                 )
             if item.id.startswith("_"):
-                what = f"`{item.id}` starts with an underscore; such names cannot be used"
+                what = phrase(
+                    "`{name}` starts with an underscore; such names cannot be used", name=item.id
+                )
                 raise self.refuse(item, what)
             yield item.id
 
@@ -362,27 +386,32 @@ class _Translator:
         match node:
             case ast.Name(id=name):
                 if name.startswith("_"):
-                    what = f"`{name}` starts with an underscore; such names cannot be used"
+                    what = phrase(
+                        "`{name}` starts with an underscore; such names cannot be used", name=name
+                    )
                     raise self.refuse(node, what)
                 if name not in FUNCTIONS:
-                    raise self.refuse(node, _not_known("function", name, FUNCTIONS))
+                    raise self.refuse(node, _not_known(_FUNCTION, name, FUNCTIONS))
                 return name, None
             case ast.Attribute(value=ast.Name(id="re" | "json" as module), attr=name) if (
                 module not in self.names and not name.startswith("_")
             ):
                 full = f"{module}.{name}"
                 if full not in FUNCTIONS:
-                    raise self.refuse(node, _not_known("function", full, FUNCTIONS))
+                    raise self.refuse(node, _not_known(_FUNCTION, full, FUNCTIONS))
                 return full, None
             case ast.Attribute(value=value, attr=name):
                 if name.startswith("_"):
                     raise self.refuse(node, self.unknown(node))
                 if name not in METHODS:
-                    raise self.refuse(node, _not_known("method", name, METHODS))
+                    raise self.refuse(node, _not_known(_METHOD, name, METHODS))
                 return name, value
             case _:
-                what = "only functions and methods can be called, by their name"
-                raise self.refuse(node, f"{what}; {_ALLOWED}")
+                what = phrase(
+                    "only functions and methods can be called, by their name; {allowed}",
+                    allowed=_ALLOWED,
+                )
+                raise self.refuse(node, what)
 
     def argument(self, name: str, index: int, node: ast.expr, scope: frozenset[str]) -> Data:
         if name.startswith("re.") and index == 2:
@@ -393,8 +422,15 @@ class _Translator:
         known = _KEYWORDS.get(name, ())
         if keyword.arg not in known:
             given = f"`{keyword.arg}=`" if keyword.arg else "`**`"
-            having = f"; it has {' '.join(known)}" if known else ""
-            raise self.refuse(keyword.value, f"`{name}` takes no {given}{having}")
+            what = phrase("`{name}` takes no {given}", name=name, given=given)
+            if known:
+                what = phrase(
+                    "`{name}` takes no {given}; it has {known}",
+                    name=name,
+                    given=given,
+                    known=" ".join(known),
+                )
+            raise self.refuse(keyword.value, what)
         index = 2 if keyword.arg == "flags" else 0
         return (keyword.arg, self.argument(name, index, keyword.value, scope))
 
@@ -405,7 +441,10 @@ class _Translator:
             case ast.Attribute(value=ast.Name(id="re"), attr=name) if name in _FLAGS:
                 return _FLAGS[name]
             case _:
-                what = f"flags are written re.I or re.I | re.M; known are {' '.join(_FLAGS)}"
+                what = phrase(
+                    "flags are written re.I or re.I | re.M; known are {known}",
+                    known=" ".join(_FLAGS),
+                )
                 raise self.refuse(node, what)
 
     def check_pattern(self, node: ast.Call) -> None:
@@ -417,15 +456,31 @@ class _Translator:
         try:
             compile_pattern(pattern.value, *map(self.flags, flags[:1]))
         except PatternError as error:
-            raise self.refuse(pattern, str(error)) from error
+            raise self.refuse(pattern, error.args[0]) from error
 
 
 def _is_single(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and (node.value is None or isinstance(node.value, bool))
 
 
-def _not_known(kind: str, name: str, known: Collection[str]) -> str:
+_NAME, _FUNCTION, _METHOD = phrase("name"), phrase("function"), phrase("method")
+
+
+def _not_known(kind: Phrase, name: str, known: Collection[str]) -> Phrase:
     near = get_close_matches(name, known, n=1)
-    hint = f"did you mean `{near[0]}`? " if near else ""
-    listed = " ".join(known) if known else "none"
-    return f"`{name}` is no known {kind}; {hint}known are {listed}"
+    listed = " ".join(known) if known else phrase("none")
+    if not near:
+        return phrase(
+            "`{name}` is no known {kind}; known are {known}", name=name, kind=kind, known=listed
+        )
+    return phrase(
+        "`{name}` is no known {kind}; did you mean `{near}`? known are {known}",
+        name=name,
+        kind=kind,
+        near=near[0],
+        known=listed,
+    )
+
+
+def _not_allowed(what: str) -> Phrase:
+    return phrase("{what} cannot be used; {allowed}", what=what, allowed=_ALLOWED)

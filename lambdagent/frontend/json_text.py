@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
 from lambdagent.ir.data_text import NUMBER_KEY, numbered
+from lambdagent.messages import phrase
 from lambdagent.source import Span, span_at
 
 _LEXEME = re.compile(
@@ -32,10 +33,10 @@ _SHOWN = 20
 # What may stand at a place.
 _VALUE, _FIRST, _KEY, _FIRST_KEY, _COLON, _NEXT = range(6)
 _EXPECTED = {
-    _VALUE: "a value",
-    _FIRST: "a value or `]`",
-    _KEY: "a key in double quotes",
-    _FIRST_KEY: "a key in double quotes or `}`",
+    _VALUE: phrase("a value"),
+    _FIRST: phrase("a value or `]`"),
+    _KEY: phrase("a key in double quotes"),
+    _FIRST_KEY: phrase("a key in double quotes or `}`"),
     _COLON: "`:`",
 }
 _CLOSING = {list: "]", dict: "}"}
@@ -90,7 +91,7 @@ def _meant(entries: dict[str, Any]) -> Any:
         return float(value)
     if isinstance(value, str) and _HEXADECIMAL.fullmatch(value):
         return int(value, 16)
-    what = f'"{NUMBER_KEY}" takes "0x…", "NaN", "Infinity" or "-Infinity"'
+    what = phrase('"{key}" takes "0x…", "NaN", "Infinity" or "-Infinity"', key=NUMBER_KEY)
     raise ValueError(what)
 
 
@@ -109,13 +110,13 @@ class _Reader:
         while True:
             found = _LEXEME.match(self.text, position)
             if found is None:
-                self.refuse(position, "the end" if done else "")
+                self.refuse(position, phrase("the end") if done else "")
             if found["end"] is not None:
                 if done:
                     return done[0]  # type: ignore[no-any-return]
                 self.refuse(position)
             if done:
-                self.refuse(position, "the end")
+                self.refuse(position, phrase("the end"))
             self.take(found, done)
             position = found.end()
 
@@ -147,7 +148,7 @@ class _Reader:
         try:
             meant = _meant(closed)
         except ValueError as error:
-            self.refuse_lexeme(found, str(error))
+            self.refuse_lexeme(found, error.args[0])
         self.add(Record(meant) if isinstance(meant, dict) else meant, done)
 
     def closes(self, mark: str) -> bool:
@@ -166,7 +167,9 @@ class _Reader:
         key = self.scalar(found)
         holder = self.open[-1]
         if key in holder:
-            self.refuse_lexeme(found, f"the key {found['text']} appears twice in one object")
+            self.refuse_lexeme(
+                found, phrase("the key {key} appears twice in one object", key=found["text"])
+            )
         holder[key] = None
         self.keys.append(key)
         self.wanted = _COLON
@@ -179,12 +182,16 @@ class _Reader:
             try:
                 return json.loads(found["text"])
             except ValueError:
-                self.refuse_lexeme(found, "a text holds an escape that does not exist")
+                self.refuse_lexeme(found, phrase("a text holds an escape that does not exist"))
         if found["part"]:
             return float(found["number"])
         if len(found["number"]) > _LONGEST:
             instead = f'{{"{NUMBER_KEY}": "0x…"}}'
-            what = f"a number of more than {_LONGEST:,} digits is written {instead}"
+            what = phrase(
+                "a number of more than {longest} digits is written {instead}",
+                longest=f"{_LONGEST:,}",
+                instead=instead,
+            )
             self.refuse_lexeme(found, what)
         return int(found["number"])
 
@@ -198,8 +205,12 @@ class _Reader:
         assert found is not None
         start, what = found.start(1), found[1][:_SHOWN]
         if not expected and self.wanted == _NEXT:
-            expected = f"`,` or `{_CLOSING[type(self.open[-1])]}`"
+            expected = phrase("`,` or `{close}`", close=_CLOSING[type(self.open[-1])])
         expected = expected or _EXPECTED[self.wanted]
-        got = f"`{what}` stands" if what else "the text ends"
-        reason = f"{got} where {expected} is expected"
+        if what:
+            reason = phrase(
+                "`{found}` stands where {expected} is expected", found=what, expected=expected
+            )
+        else:
+            reason = phrase("the text ends where {expected} is expected", expected=expected)
         raise NoJsonError(reason, span_at(self.text, start, len(found[1])))

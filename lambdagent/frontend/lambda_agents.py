@@ -18,10 +18,17 @@ from lambdagent.frontend.expression import ExpressionError, parse_expression
 from lambdagent.frontend.lambda_agent_faults import (
     ASKED_HINT,
     BRANCH_HINT,
+    GUARDED,
+    NO_NAME,
+    REMEMBERING,
     TEST_HINT,
+    THINKER,
     TOOL_HINT,
+    branch_called,
     called,
+    definition_hint,
     hint_for,
+    unknown_name,
 )
 from lambdagent.frontend.lambda_names import FOREIGN
 from lambdagent.frontend.lambda_rows import Rows
@@ -52,6 +59,7 @@ from lambdagent.ir import surface
 from lambdagent.ir.core import Prim
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.labels import EARLY_STOP_NAMES, OTHER, TERMINATE
+from lambdagent.messages import phrase
 from lambdagent.source import Span
 
 # How an agent is made: a function of the agents inside it, and the trees of those.
@@ -65,7 +73,7 @@ _STRATEGIES = ("local", "custom")
 # Stands for the object of a memory that is not local; a text holds no objects.
 UNBOUND = ""
 
-_ANSWER = Kind("error, empty, last or a text", TEXT.fits)
+_ANSWER = Kind(phrase("error, empty, last or a text"), TEXT.fits)
 _GUARD: Mapping[str, Kind] = {"retry": WHOLE, "fallback": _ANSWER}
 _STORE: Mapping[str, Kind] = {"name": TEXT, "size": WHOLE, "ttl": NUMBER, "initial": OBJECT}
 _STORE_FIELDS = {"ttl": "ttl_s"}
@@ -202,8 +210,7 @@ class _Reader:
         else:
             form = FOREIGN.get(name)
             meant = form or (len(name) > 1 and nearest(name, self.definitions))
-            hint = f"write `{meant}`" if meant else f"define it, as in `{name} = …;`"
-            self.report("P023", token, name=name, hint=hint)
+            self.report("P023", token, name=name, hint=definition_hint(name, meant or ""))
 
     def piped(self, tree: Piped) -> Plan:
         return surface.Compose, tree.stages
@@ -224,12 +231,12 @@ class _Reader:
         agents: list[Any] = []
         for each in tree.operands:
             if isinstance(each, Setting | Store):
-                self.operand(tree, "agents only", each)
+                self.operand(tree, phrase("agents only"), each)
             else:
                 agents.append(each)
         count = len(agents)
         if count < least or (most is not None and count > most):
-            expected = "one agent" if least == 1 else f"{least} agents"
+            expected = phrase("one agent") if least == 1 else phrase("{least} agents", least=least)
             self.report("P039", tree, form=tree.token, expected=expected, actual=str(count))
             return [Piped([])] * least
         return agents
@@ -242,10 +249,8 @@ class _Reader:
         terms = [each for each in tree.operands if not isinstance(each, Setting | Store)]
         given = [each for each in tree.operands if isinstance(each, Setting)]
         if len(terms) != 2 or len(terms) + len(given) < len(tree.operands):
-            expected = "an agent, a condition `{x | …}` or `Truth(g)`, `retry=…` and `fallback=…`"
-            self.report(
-                "P039", tree, form="Guard", expected=expected, actual=f"{len(terms)} terms"
-            )
+            actual = phrase("{count} terms", count=len(terms))
+            self.report("P039", tree, form="Guard", expected=GUARDED, actual=actual)
             return _nothing
         settings = self.settings(tree.token, given, _GUARD)
         agent, validator = terms
@@ -259,16 +264,15 @@ class _Reader:
     def memory(self, tree: Form) -> Plan:
         agent, store = [*tree.operands, None, None][:2]
         if len(tree.operands) != 2 or not isinstance(store, Store):
-            expected = "an agent and a store, as in `Memory(f, Γ ∪ local{size=20, ttl=0})`"
-            actual = f"{len(tree.operands)} operands"
-            self.report("P039", tree, form="Memory", expected=expected, actual=actual)
+            actual = phrase("{count} operands", count=len(tree.operands))
+            self.report("P039", tree, form="Memory", expected=REMEMBERING, actual=actual)
             return _nothing
         if isinstance(agent, Setting | Store) or agent is None:
-            self.operand(tree, "an agent first", store)
+            self.operand(tree, phrase("an agent first"), store)
             return _nothing
         strategy = name_of(store.token, store.token.partition("∪")[2].strip())
         if strategy not in _STRATEGIES:
-            expected = f"a store that is {' or '.join(_STRATEGIES)}"
+            expected = phrase("a store that is {known}", known=" or ".join(_STRATEGIES))
             self.report(
                 "P039", store.token, form="Memory", expected=expected, actual=f"`{strategy}`"
             )
@@ -286,10 +290,10 @@ class _Reader:
             name, value = str(setting.name), setting.value
             kind = known.get(name)
             if kind is None or name in found:
-                expected = f"{', '.join(known)}, each once"
+                expected = phrase("{known}, each once", known=", ".join(known))
                 self.report("P039", setting.name, form=form, expected=expected, actual=f"`{name}`")
             elif not kind.fits(value):
-                expected = f"as `{name}` {kind.expected}"
+                expected = phrase("as `{name}` {expected}", name=name, expected=kind.expected)
                 self.report(
                     "P039", setting.name, form=form, expected=expected, actual=data_text(value)
                 )
@@ -303,14 +307,13 @@ class _Reader:
             case Form("Truth"):
                 return _Test(None, self.agents_of(tree, 1, 1))
         if not isinstance(tree, Predicate):
-            self.report("P038", tree, what="this condition", hint=TEST_HINT)
+            self.report("P038", tree, what=phrase("this condition"), hint=TEST_HINT)
             return _Test("", [])
         shown = tree.token[1:].partition("|")[0].split(",")
         try:
             for name in map(str.strip, shown):
                 if name not in names:
-                    reason = f"`{name}` is no name here; known are {', '.join(sorted(names))}"
-                    self.report("P040", tree, reason=reason)
+                    self.report("P040", tree, reason=unknown_name(name, names))
             parse_expression(tree.text, names)
         except ExpressionError as error:
             where = tree.span_at(error.column)
@@ -352,13 +355,13 @@ class _Reader:
     def react(self, found: Mapping[str, Any], bound: Mapping[str, Any], *, observed: bool) -> Plan:
         think = self.model_call(found["THINK"])
         if think is None:
-            self.report("P038", found["THINK"], what="what thinks in a loop", hint=ASKED_HINT)
+            self.report("P038", found["THINK"], what=THINKER, hint=ASKED_HINT)
             return _nothing
         asked, lam = think
         entries = self.entries(found["TOOLS"])
         for entry in entries:
             if entry.is_rest:
-                self.report("P038", entry.tree, what="a branch without a name", hint=TOOL_HINT)
+                self.report("P038", entry.tree, what=NO_NAME, hint=TOOL_HINT)
                 return _nothing
         stop = self.test(found["STOP"], EARLY_STOP_NAMES).text if "STOP" in found else None
         name, description = self.rows.step(asked, lam)
@@ -386,10 +389,11 @@ class _Reader:
             return surface.Tool(TERMINATE)
         agent = shapes.as_tool(agent)
         if not isinstance(agent, surface.Tool):
-            self.report("P038", tree, what=f"the branch `{label}`", hint=TOOL_HINT)
+            self.report("P038", tree, what=branch_called(label), hint=TOOL_HINT)
             return surface.Tool(label)
         if agent.name != label:
-            expected, actual = f"the tool `{label}` under this label", f"`{agent.name}`"
+            expected = phrase("the tool `{label}` under this label", label=label)
+            actual = f"`{agent.name}`"
             self.report("P039", tree, form="CASE", expected=expected, actual=actual)
             return surface.Tool(label)
         return agent
@@ -423,23 +427,23 @@ class _Reader:
                 if found is not None:
                     parser = name_of(found["PARSER"]) if "PARSER" in found else "text"
                     if parser not in surface.PARSERS:
-                        self.report(
-                            "P039",
-                            found["PARSER"],
-                            form="λx. … LLM_{…}",
-                            expected=f"one of {', '.join(surface.PARSERS)} around the call",
-                            actual=f"`{parser}`",
-                        )
+                        self.wrong_parser(found["PARSER"], parser)
                         parser = "text"
                     asked = found["ASKED"]
                     return asked, self.rows.lam(asked, parser, hears=hears)
         return None
 
+    def wrong_parser(self, tree: Tree, parser: str) -> None:
+        known = ", ".join(surface.PARSERS)
+        expected = phrase("one of {known} around the call", known=known)
+        self.report("P039", tree, form="λx. … LLM_{…}", expected=expected, actual=f"`{parser}`")
+
     def route(self, found: Mapping[str, Any]) -> Plan:
         entries = self.entries(found["ROUTES"])
         for entry in entries:
             if entry.label == OTHER and not entry.is_rest:
-                self.report("P038", entry.tree, what=f'the branch `"{OTHER}"`', hint=BRANCH_HINT)
+                what = branch_called(f'"{OTHER}"')
+                self.report("P038", entry.tree, what=what, hint=BRANCH_HINT)
                 return _nothing
         routes = [entry for entry in entries if not entry.is_other and not entry.is_rest]
         others: tuple[Any, ...] = tuple(entry.label for entry in entries if entry.is_other)
@@ -460,7 +464,7 @@ class _Reader:
             item, tree = link
             entry = branch_of(item)
             if entry is None:
-                self.report("P038", item, what="this branch", hint=BRANCH_HINT)
+                self.report("P038", item, what=phrase("this branch"), hint=BRANCH_HINT)
                 continue
             if (entry.label, entry.is_rest) in labels:
                 self.report("P014", item, label=entry.label)
@@ -468,7 +472,7 @@ class _Reader:
             labels.add((entry.label, entry.is_rest))
             entries.append(entry)
         if not isinstance(tree, Prim) or tree.name != "nil":
-            self.report("P038", tree, what="what `CASE` chooses from", hint=BRANCH_HINT)
+            self.report("P038", tree, what=phrase("what `CASE` chooses from"), hint=BRANCH_HINT)
         return entries
 
     def if_(self, found: Mapping[str, Any]) -> Plan:

@@ -44,6 +44,7 @@ from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.core import UNIT, App, Lam, Lit, MalformedPrimError, Prim, Term, Var, arity
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.spelling import JOIN
+from lambdagent.messages import phrase
 
 _WORDS: dict[str, Data] = {
     "true": True,
@@ -252,12 +253,14 @@ class _Builder:
 TREE_BUILDER = _Builder()
 
 _FORMS = {
-    "Y": "Y[20], its number of rounds from 0",
-    "guard": "guard[2], its number of retries from 0",
-    "par": "par[3], its number of branches from 1",
-    "pmap": "pmap, without an index",
-    "case": 'case["a", "b"], each label once',
-    "tag": 'tag["a", "b", 0], each label once, and which of them it puts on, counted from 0',
+    "Y": phrase("Y[20], its number of rounds from 0"),
+    "guard": phrase("guard[2], its number of retries from 0"),
+    "par": phrase("par[3], its number of branches from 1"),
+    "pmap": phrase("pmap, without an index"),
+    "case": phrase('case["a", "b"], each label once'),
+    "tag": phrase(
+        'tag["a", "b", 0], each label once, and which of them it puts on, counted from 0'
+    ),
     "site": 'site["name"]',
 }
 

@@ -15,6 +15,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.ir.sites import KINDS
+from lambdagent.messages import phrase
 from lambdagent.source import HIDDEN, Span, span_at
 
 Fault: TypeAlias = "UnexpectedToken | UnexpectedCharacters"
@@ -37,9 +38,9 @@ _WORDS = {
     "_CASE": "`case`",
     "_OF": "`of`",
     "_WHERE": "`where`",
-    "NAME": "a name",
-    "STRING": "a text",
-    "SITE": "a site",
+    "NAME": phrase("a name"),
+    "STRING": phrase("a text"),
+    "SITE": phrase("a site"),
     "LPAR": "`(`",
     "RPAR": "`)`",
     "LSQB": "`[`",
@@ -50,9 +51,9 @@ _WORDS = {
     "SEMICOLON": "`;`",
     "COLON": "`:`",
     "EQUAL": "`=`",
-    "MODEL": "a model",
+    "MODEL": phrase("a model"),
     "SITE_INDEX": '`site["…"]`',
-    "$END": "the end",
+    "$END": phrase("the end"),
 }
 _ATOM = {"NAME", "SITE", "INDEX", "CONSTANT", "NUMBER", "LPAR"}
 _VALUE = {"NUMBER", "STRING", "WORD"}
@@ -94,7 +95,7 @@ def _character(error: UnexpectedCharacters, text: str) -> Diagnostic:
     if found in '"`':
         line_end = text.find("\n", position)
         where = span_at(text, position, (len(text) if line_end < 0 else line_end) - position)
-        what = "text" if found == '"' else "quoted name"
+        what = phrase("text") if found == '"' else phrase("quoted name")
         return finding("P008", where, what=what, close=f"`{found}`" if found == '"' else found)
     return finding("P002", where, got=_visible(found), hint=_character_hint(text, position))
 
@@ -107,20 +108,25 @@ def _visible(character: str) -> str:
 def _character_hint(text: str, position: int) -> str:
     found = text[position]
     if found == "-":
-        return "there is no infix minus; a negative number is one word, as in `-3`"
+        return phrase("there is no infix minus; a negative number is one word, as in `-3`")
     if found == "^":
-        return "a variable without a name is `^0`, `^1`, …, counted from the innermost binder"
+        return phrase(
+            "a variable without a name is `^0`, `^1`, …, counted from the innermost binder"
+        )
     if found == "@":
-        return "a mark is `@llm.think (f x)`"
+        return phrase("a mark is `@llm.think (f x)`")
     if found in _INFIX:
-        return f"there is no infix `{found}`; functions stand before their arguments: `f x y`"
+        return phrase(
+            "there is no infix `{found}`; functions stand before their arguments: `f x y`",
+            found=found,
+        )
     if found == "'":
-        return "a text stands in double quotes"
+        return phrase("a text stands in double quotes")
     if found in "“”„‘’«»":
-        return 'a text stands in plain double quotes: "…"'
+        return phrase('a text stands in plain double quotes: "…"')
     if found.isdigit() or found == "0":
-        return "a number is written as in JSON, or in hexadecimal as `0xff`"
-    return "a name of other characters is written in back-quotes"
+        return phrase("a number is written as in JSON, or in hexadecimal as `0xff`")
+    return phrase("a name of other characters is written in back-quotes")
 
 
 # --- brackets ------------------------------------------------------------------------------------
@@ -181,10 +187,10 @@ def _in_words(expected: set[str]) -> str:
     rest = set(expected)
     if rest >= _ATOM:
         starts = _ATOM | _VALUE | {name for name in rest if name not in _CLOSING}
-        words.append("a term")
+        words.append(phrase("a term"))
         rest -= starts
     elif rest >= _VALUE:
-        words.append("a value")
+        words.append(phrase("a value"))
         rest -= {*_VALUE, "LSQB", "LBRACE"}
     if rest - _GOES_ON:
         rest -= _GOES_ON
@@ -209,8 +215,13 @@ def _symbol(name: str) -> str:
 
 
 def _listed(words: Iterable[str]) -> str:
-    listed = [*words]
-    return " or ".join(filter(None, [", ".join(listed[:-1]), listed[-1]])) if listed else "less"
+    *before, last = [*words] or [phrase("less")]
+    if not before:
+        return last
+    listed = before[0]
+    for word in before[1:]:
+        listed = phrase("{words}, {last}", words=listed, last=word)
+    return phrase("{words} or {last}", words=listed, last=last)
 
 
 def _hint(before: str, found: str, expected: set[str]) -> str:
@@ -231,30 +242,30 @@ _LAMBDA_WORD = re.compile(r"\blambda\b[^\n]*$")
 _LLM_WORD = re.compile(r"\bLLM$")
 _OTHER_KINDS = re.compile(r"\b(?:memory|mem|mcp|host|conv)$")
 _ARROWS = (".", "->", "→", "=>", "⇒")
-_NO_LETREC = "there is no `letrec`: use Y[n], as in `Y[20] (λself x. …) (λx. x)`"
+_NO_LETREC = phrase("there is no `letrec`: use Y[n], as in `Y[20] (λself x. …) (λx. x)`")
 
 # By the wrong sign and what stands before it; the first that fits is said.
 _HINTS_BY_SIGN = (
-    ((":",), _LAMBDA_WORD, "an abstraction is written `lambda x. x`, with a dot"),
-    ((".",), _OTHER_KINDS, f"the kinds of sites are {', '.join(KINDS)}"),
-    (_ARROWS, _FUNCTION_WORDS, "an abstraction is written `λx. …` or `\\x. …`"),
-    (_ARROWS, _ANYTHING, "an abstraction begins with `λ`, `\\` or `lambda`"),
-    (("{",), _LLM_WORD, 'a model call is `LLM_{model, "prompt", name}(x)`'),
+    ((":",), _LAMBDA_WORD, phrase("an abstraction is written `lambda x. x`, with a dot")),
+    ((".",), _OTHER_KINDS, phrase("the kinds of sites are {known}", known=", ".join(KINDS))),
+    (_ARROWS, _FUNCTION_WORDS, phrase("an abstraction is written `λx. …` or `\\x. …`")),
+    (_ARROWS, _ANYTHING, phrase("an abstraction begins with `λ`, `\\` or `lambda`")),
+    (("{",), _LLM_WORD, phrase('a model call is `LLM_{model, "prompt", name}(x)`')),
     (("=",), _RECURSION_WORDS, _NO_LETREC),
-    (("=",), _FUNCTION_WORDS, "a function is written `name = λx. …;`"),
+    (("=",), _FUNCTION_WORDS, phrase("a function is written `name = λx. …;`")),
     (
         ("=",),
         _ANYTHING,
-        "a definition is `name = term;`, a local one `let name = term in term`",
+        phrase("a definition is `name = term;`, a local one `let name = term in term`"),
     ),
 )
 # By what is expected.
 _HINTS_BY_TERMINAL = (
-    ("_IN", _ANYTHING, "`let x = t` goes on with `in`"),
-    ("_ELSE", _ANYTHING, "an `if` has both branches: `if c then a else b`"),
+    ("_IN", _ANYTHING, phrase("`let x = t` goes on with `in`")),
+    ("_ELSE", _ANYTHING, phrase("an `if` has both branches: `if c then a else b`")),
     ("EQUAL", _RECURSION_WORDS, _NO_LETREC),
-    ("_OF", _ANYTHING, 'write `case t of {"label" ⇒ λx. …}`'),
-    ("_ARROW", _ANYTHING, 'an arm is `"label" ⇒ λx. …`'),
+    ("_OF", _ANYTHING, phrase('write `case t of {"label" ⇒ λx. …}`')),
+    ("_ARROW", _ANYTHING, phrase('an arm is `"label" ⇒ λx. …`')),
 )
 
 

@@ -13,9 +13,10 @@ from lambdagent.ir.program import Program
 from lambdagent.ir.program_text import FORMAT, FORMAT_KEY
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import free_reach, site_names
+from lambdagent.messages import phrase
 from lambdagent.source import Source, Span
 
-_HINT = "write one with `lambdagent lambda FILE --format json`"
+_HINT = phrase("write one with `lambdagent lambda FILE --format json`")
 
 
 def parse_program_json(source: Source) -> Program:
@@ -27,7 +28,7 @@ def parse_program_json(source: Source) -> Program:
     try:
         data = parse_json(source.text)
     except NoJsonError as error:
-        _refuse(source, str(error), error.where)
+        _refuse(source, error.args[0], error.where)
     return program_of(data, source)
 
 
@@ -38,21 +39,24 @@ def program_of(data: Data, source: Source) -> Program:
         LambdaSyntaxError: It describes none.
     """
     if not isinstance(data, Record) or typed(data.get(FORMAT_KEY)) != FORMAT:
-        _refuse(source, f'"{FORMAT_KEY}": {FORMAT} is missing')
+        _refuse(
+            source,
+            phrase('"{key}": {form} is missing', key=FORMAT_KEY, form=FORMAT),
+        )
     core, rows, name = data.get("core"), data.get("sites"), data.get("name")
     if not isinstance(core, tuple) or not isinstance(rows, tuple) or not isinstance(name, str):
-        _refuse(source, "`name`, `core` or `sites` is missing")
+        _refuse(source, phrase("`name`, `core` or `sites` is missing"))
     try:
         term = decode_term(core)
     except MalformedRowsError as error:
-        _refuse(source, str(error))
+        _refuse(source, error.args[0])
     if free_reach(term):
         raise LambdaSyntaxError(finding("P031"), source)
     program = Program(term, _sites(rows, source), name, by_hand=True)
     for site in sorted(site_names(term) - {*program.sites}):
-        _refuse(source, f"no row describes the site `{site}`")
+        _refuse(source, phrase("no row describes the site `{site}`", site=site))
     if data.get("digest", program.digest()) != program.digest():
-        _refuse(source, "its digest is that of another program")
+        _refuse(source, phrase("its digest is that of another program"))
     return program
 
 
@@ -62,7 +66,7 @@ def _sites(rows: tuple[Data, ...], source: Source) -> dict[str, Site]:
     for row in rows:
         name = row.get("name") if isinstance(row, Record) else None
         if not isinstance(row, Record) or not isinstance(name, str) or name in sites:
-            _refuse(source, "a site has no name, or the name of another one")
+            _refuse(source, phrase("a site has no name, or the name of another one"))
         try:
             rest = {key: value for key, value in row.items() if key != "name"}
             sites[name] = site_of_row(name, Record({"static": Record(), **rest}))

@@ -40,6 +40,7 @@ from lambdagent.ir.core import App, Label, Lam, Prim, Term, Var
 from lambdagent.ir.data import Record
 from lambdagent.ir.sites import KINDS
 from lambdagent.ir.spelling import KEYWORDS, variable_name
+from lambdagent.messages import phrase
 from lambdagent.source import Source, Span
 
 _MAX_FINDINGS = 20
@@ -324,17 +325,19 @@ class _Names:
 
     def hint(self, name: str) -> str:
         if name == _NAMELESS:
-            return "`_` is for what is not used: give the variable a name"
+            return phrase("`_` is for what is not used: give the variable a name")
         if name in FOREIGN:
-            return f"write `{FOREIGN[name]}`"
+            return phrase("write `{meant}`", meant=FOREIGN[name])
         bound = [each for each, levels in self.levels.items() if levels]
         # A name of one letter is near to every other one.
         meant = len(name) > 1 and nearest(name, [*bound, *self.definitions, *self.known])
         if meant:
-            return f"write {_code(variable_name(meant))}"
+            return phrase("write {meant}", meant=_code(variable_name(meant)))
         word = variable_name(name)
         bind, define = _code(f"λ{word}. …"), _code(f"{word} = …;")
-        return f"bind it, as in {bind}, or define it, as in {define}"
+        return phrase(
+            "bind it, as in {bind}, or define it, as in {define}", bind=bind, define=define
+        )
 
 
 def _code(text: str) -> str:
@@ -344,16 +347,17 @@ def _code(text: str) -> str:
 
 def _word_hint(name: str) -> str:
     if name == "Y":
-        return "there is no unbounded recursion: write `Y[20]`"
+        return phrase("there is no unbounded recursion: write `Y[20]`")
     if name in {"guard", "par", "church"}:
-        return f"write it with its index, as in `{name}[3]`"
+        return phrase("write it with its index, as in `{name}[3]`", name=name)
     if name == "fail":
-        return 'write `fail{error: "ToolError", message: "…"}`'
+        return phrase('write `fail{error: "ToolError", message: "…"}`')
     if name in KINDS:
-        return (
-            f"a site is `{name}.NAME`, or `{name}{{…}}`; a variable of this name is in back-quotes"
+        return phrase(
+            "a site is `{name}.NAME`, or `{name}{{…}}`; a variable of this name is in back-quotes",
+            name=name,
         )
-    return f"a variable of this name is written in back-quotes: `` `{name}` ``"
+    return phrase("a variable of this name is written in back-quotes: `` `{name}` ``", name=name)
 
 
 _TREES: Mapping[type, Callable[[_Names, Any], None]] = {

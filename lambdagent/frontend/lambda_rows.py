@@ -25,10 +25,11 @@ from lambdagent.frontend.report import nearest
 from lambdagent.ir import surface
 from lambdagent.ir.agent_rows import CUT, row_reference, step_name
 from lambdagent.ir.data import Record
+from lambdagent.messages import phrase
 from lambdagent.source import Span
 
 PROMPT = Kind(
-    "a text, or a list of its lines",
+    phrase("a text, or a list of its lines"),
     lambda value: TEXT.fits(value) or (isinstance(value, tuple) and all(map(TEXT.fits, value))),
 )
 FIELDS: Mapping[str, Mapping[str, Kind]] = {
@@ -151,8 +152,14 @@ class Rows:
         for site, row in self.rows.items():
             if site not in self.used:
                 meant = nearest(site, self.used)
-                hint = f"rename it to `{row_reference(*meant.split(':', 1))}`" if meant else ""
-                found.append(finding("P043", row.where, name=site, hint=hint or "remove it"))
+                hint = (
+                    phrase("rename it to `{name}`", name=row_reference(*meant.split(":", 1)))
+                    if meant
+                    else ""
+                )
+                found.append(
+                    finding("P043", row.where, name=site, hint=hint or phrase("remove it"))
+                )
         return found
 
     def report(self, code: str, where: Span, **values: Any) -> None:

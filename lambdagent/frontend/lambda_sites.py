@@ -25,6 +25,7 @@ from lambdagent.ir.sites import KINDS, Site
 from lambdagent.ir.spelling import JOIN, site_reference
 from lambdagent.ir.surface import Model, model_row, provider_of
 from lambdagent.ir.walk import site_names
+from lambdagent.messages import phrase
 from lambdagent.source import Span
 
 REQUIRED: Final[Any] = object()  # a default: there is none
@@ -65,30 +66,32 @@ def _are_tools(value: Any) -> bool:
     )
 
 
-TEXT = Kind("a text", lambda value: isinstance(value, str))
-COMMAND = Kind("a command or null", lambda value: value is None or isinstance(value, str))
-TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
-WHOLE = Kind("a whole number from 0", lambda value: _is_number(value) and isinstance(value, int))
-COUNT = Kind("a whole number, or null", lambda value: value is None or WHOLE.fits(value))
-NUMBER = Kind("a number from 0", _is_number)
-WAIT = Kind("a number of seconds", lambda v: _is_number(v) and v > 0)
-SECONDS = Kind("a number of seconds, or null", lambda v: v is None or WAIT.fits(v))
-TEXTS = Kind("a list of texts", _are_texts)
+TEXT = Kind(phrase("a text"), lambda value: isinstance(value, str))
+COMMAND = Kind(phrase("a command or null"), lambda value: value is None or isinstance(value, str))
+TRUTH = Kind(phrase("true or false"), lambda value: isinstance(value, bool))
+WHOLE = Kind(
+    phrase("a whole number from 0"), lambda value: _is_number(value) and isinstance(value, int)
+)
+COUNT = Kind(phrase("a whole number, or null"), lambda value: value is None or WHOLE.fits(value))
+NUMBER = Kind(phrase("a number from 0"), _is_number)
+WAIT = Kind(phrase("a number of seconds"), lambda v: _is_number(v) and v > 0)
+SECONDS = Kind(phrase("a number of seconds, or null"), lambda v: v is None or WAIT.fits(v))
+TEXTS = Kind(phrase("a list of texts"), _are_texts)
 LABELS = Kind(
-    "a list of different texts, at least one",
+    phrase("a list of different texts, at least one"),
     lambda value: _are_texts(value) and 0 < len(value) == len(set(value)),
 )
-OBJECT = Kind("an object", lambda value: isinstance(value, Record))
-ROWS = Kind("what its `text` is read as", lambda _: True)
-TOOLS = Kind("a list of {name, description}", _are_tools)
-TYPE = Kind("a type of pure λ", is_type)
-MODEL = Kind("a model", lambda value: value is None or isinstance(value, str | Record))
+OBJECT = Kind(phrase("an object"), lambda value: isinstance(value, Record))
+ROWS = Kind(phrase("what its `text` is read as"), lambda _: True)
+TOOLS = Kind(phrase("a list of {name, description}"), _are_tools)
+TYPE = Kind(phrase("a type of pure λ"), is_type)
+MODEL = Kind(phrase("a model"), lambda value: value is None or isinstance(value, str | Record))
 
 
 def cell(prefix: str) -> Kind:
     """Return the kind of names of cells of the store."""
     return Kind(
-        f'a text that begins with "{prefix}:"',
+        phrase('a text that begins with "{prefix}:"', prefix=prefix),
         lambda value: isinstance(value, str) and value.startswith(f"{prefix}:"),
     )
 
@@ -161,10 +164,10 @@ _ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
 _ROW: Mapping[str, Kind] = {
     "kind": TEXT,
     "decoder": Kind(
-        "raw, reply, text, json, number or boolean",
+        phrase("raw, reply, text, json, number or boolean"),
         lambda value: value in ("raw", "reply", "text", "json", "number", "boolean"),
     ),
-    "onError": Kind("raise or text", lambda value: value in ("raise", "text")),
+    "onError": Kind(phrase("raise or text"), lambda value: value in ("raise", "text")),
     "idempotent": TRUTH,
     "timeout": SECONDS,
     "arg": TYPE,
@@ -174,15 +177,16 @@ _ROW: Mapping[str, Kind] = {
 MODEL_FIELDS: Mapping[str, Kind] = {
     "provider": TEXT,
     "name": TEXT,
-    "temperature": Kind("a number from 0, or null", lambda v: v is None or _is_number(v)),
+    "temperature": Kind(phrase("a number from 0, or null"), lambda v: v is None or _is_number(v)),
     "max_tokens": Kind(
-        "a whole number, or null", lambda v: v is None or (_is_number(v) and isinstance(v, int))
+        phrase("a whole number, or null"),
+        lambda v: v is None or (_is_number(v) and isinstance(v, int)),
     ),
-    "top_p": Kind("a number from 0, or null", lambda v: v is None or _is_number(v)),
+    "top_p": Kind(phrase("a number from 0, or null"), lambda v: v is None or _is_number(v)),
     "stop_sequences": TEXTS,
-    "base_url": COMMAND._replace(expected="a text or null"),
+    "base_url": COMMAND._replace(expected=phrase("a text or null")),
     "timeout_s": WAIT,
-    "script": Kind("an object or null", lambda v: v is None or isinstance(v, Record)),
+    "script": Kind(phrase("an object or null"), lambda v: v is None or isinstance(v, Record)),
 }
 
 
@@ -231,7 +235,12 @@ def no_term(file: LambdaFile, example: str) -> Diagnostic:
     where = end_of(file.source.text)
     if file.definitions:
         return finding("P030", where)
-    return finding("P003", where, expected="a term", hint=f"write one, as in `{example}`")
+    return finding(
+        "P003",
+        where,
+        expected=phrase("a term"),
+        hint=phrase("write one, as in `{example}`", example=example),
+    )
 
 
 def site_of_row(name: str, row: Record, where: Span | None = None) -> Site:
@@ -297,8 +306,13 @@ class Checker:
     def unknown(self, key: str, known: Mapping[str, object]) -> None:
         """Report a key that is none of the known ones."""
         meant = nearest(key, known)
-        listed = ", ".join(known) or "no keys"
-        self.report("P029", key=key, known=listed, hint=f"write `{meant}`" if meant else "")
+        listed = ", ".join(known) or phrase("no keys")
+        self.report(
+            "P029",
+            key=key,
+            known=listed,
+            hint=phrase("write `{meant}`", meant=meant) if meant else "",
+        )
 
     def static(self, kind: str, given: dict[str, Data], *, exact: bool = False) -> dict[str, Data]:
         """Return the configuration of a site of `kind`."""
@@ -322,7 +336,7 @@ class Checker:
 
     def missing(self, key: str, field: Field) -> None:
         """Report a key that must be there."""
-        hint = f"add `{key}: …`"
+        hint = phrase("add `{key}: …`", key=key)
         self.report("P028", field=key, expected=field.kind.expected, hint=hint)
 
     def derive(self, kind: str, made: dict[str, Data], *, exact: bool) -> None:
@@ -334,7 +348,7 @@ class Checker:
             try:
                 made["expression"] = parse_expression(str(made["text"]), names)
             except ExpressionError as error:
-                self.report("P035", field="text", reason=str(error))
+                self.report("P035", field="text", reason=error.args[0])
 
     def model(self, given: Data, *, exact: bool) -> Data:
         """Return the settings of a model; what is left out is as usual."""
@@ -363,8 +377,8 @@ class Checker:
         self.model_fields(settings)
         provider = settings.get("provider") or provider_of(str(settings.get("name", "")))
         if provider is None:
-            expected = "the provider, since the name of the model does not tell it"
-            hint = 'write `model: {provider: "…", name: "…"}`'
+            expected = phrase("the provider, since the name of the model does not tell it")
+            hint = phrase('write `model: {provider: "…", name: "…"}`')
             self.report("P028", field="model.provider", expected=expected, hint=hint)
         if self.findings:
             return None

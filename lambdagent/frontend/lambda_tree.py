@@ -15,14 +15,15 @@ from lark import Token
 from lambdagent.errors import LambdaSyntaxError, finding
 from lambdagent.ir.core import Lit, Prim, Term
 from lambdagent.ir.data import Data, Record
+from lambdagent.messages import phrase
 from lambdagent.source import Span
 
 # Python refuses to read longer decimals; in hexadecimal they are read.
 _MAX_DIGITS = 4000
 # What to write instead, by the lexeme that the digits stand in.
 _SHORTER = {
-    "INDEX": "count the binders around it: `^0` is the variable of the innermost one",
-    "FIXPOINT": "write the bound in brackets and in hexadecimal, as in `Y[0xff]`",
+    "INDEX": phrase("count the binders around it: `^0` is the variable of the innermost one"),
+    "FIXPOINT": phrase("write the bound in brackets and in hexadecimal, as in `Y[0xff]`"),
 }
 
 
@@ -288,6 +289,6 @@ def unescaped(token: Token, text: str) -> str:
 def whole(token: Token, text: str) -> int:
     """Return the decimal number `text`, a part of `token`."""
     if len(text) > _MAX_DIGITS:
-        hint = _SHORTER.get(token.type, "write it in hexadecimal, as in `0xff`")
+        hint = _SHORTER.get(token.type, phrase("write it in hexadecimal, as in `0xff`"))
         raise refuse("P013", token, limit=_MAX_DIGITS, hint=hint)
     return int(text)

@@ -13,9 +13,10 @@ import attrs
 
 from lambdagent.errors import Diagnostic, finding, plain
 from lambdagent.frontend import schema
-from lambdagent.frontend.report import nearest
+from lambdagent.frontend.report import nearest, reason_of
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
+from lambdagent.messages import phrase
 
 Path: TypeAlias = "tuple[str | int, ...]"
 # The model, whether it converses, and how many tokens of the conversation it is sent.
@@ -68,11 +69,14 @@ def _is_number(value: object) -> TypeGuard[int | float]:
 
 # What the settings among the overrides must be, as in the file.
 _FORMS: Final[Mapping[str, tuple[str, Callable[[object], bool]]]] = {
-    "model": ("a text", lambda value: isinstance(value, str)),
-    "temperature": ("a number from 0 to 2", lambda value: _is_number(value) and 0 <= value <= 2),
-    "max_tokens": ("a whole number from 1", lambda value: _is_whole(value) and value >= 1),
-    "max_steps": ("a whole number from 1", lambda value: _is_whole(value) and value >= 1),
-    "tool_timeout_s": ("a number above 0", lambda value: _is_number(value) and value > 0),
+    "model": (phrase("a text"), lambda value: isinstance(value, str)),
+    "temperature": (
+        phrase("a number from 0 to 2"),
+        lambda value: _is_number(value) and 0 <= value <= 2,
+    ),
+    "max_tokens": (phrase("a whole number from 1"), lambda value: _is_whole(value) and value >= 1),
+    "max_steps": (phrase("a whole number from 1"), lambda value: _is_whole(value) and value >= 1),
+    "tool_timeout_s": (phrase("a number above 0"), lambda value: _is_number(value) and value > 0),
 }
 
 
@@ -156,20 +160,22 @@ class Models:
         fields = schema.MODEL.fields
         if not provider:
             field = "provider"
-            self.report("S101", (*path, field), doc=fields[field].doc, key=field)
+            self.report("S101", (*path, field), doc=reason_of(fields[field]), key=field)
             return
         injected = provider in self.overrides.providers
         if provider not in schema.PROVIDERS and not injected:
             meant = nearest(provider, schema.PROVIDERS)
-            hint = f"write `{meant}`" if meant else "docs/yaml.md lists them; or pass `providers=`"
-            words = {"expected": "a known provider", "actual": provider, "hint": hint}
+            hint = phrase("docs/yaml.md lists them; or pass `providers=`")
+            if meant:
+                hint = phrase("write `{meant}`", meant=meant)
+            words = {"expected": phrase("a known provider"), "actual": provider, "hint": hint}
             self.report("S104", (*path, "provider"), **words, instead=meant)
         elif not name and not injected and provider not in _NAMELESS:
-            self.report("S101", (*path, "name"), doc=fields["name"].doc, key="name")
+            self.report("S101", (*path, "name"), doc=reason_of(fields["name"]), key="name")
         if "script" in settings and provider != "scripted":
             self.report("S111", (*path, "script"), needed="provider: scripted")
         if provider == "scripted" and "script" not in settings and not injected:
-            self.report("S101", (*path, "script"), doc=fields["script"].doc, key="script")
+            self.report("S101", (*path, "script"), doc=reason_of(fields["script"]), key="script")
 
 
 def history_tokens(settings: Any) -> int:

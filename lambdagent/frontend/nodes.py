@@ -14,10 +14,12 @@ from typing import Protocol, TypeAlias
 import attrs
 
 from lambdagent.errors import Diagnostic
-from lambdagent.source import Source, Span
+from lambdagent.messages import phrase
+from lambdagent.source import Source, Span, place_of
 
 MAX_DEPTH = 100
 MAX_COPIES = 100_000
+MAX_EVENTS = 200_000  # of a text: its keys and values, and the ends of lists and mappings
 MAX_FINDINGS = 1_000  # of one stage; a generated file may have a hundred thousand
 
 # What may be read from a scalar.
@@ -99,13 +101,9 @@ def span_of(node: Node, source: Source) -> Span | None:
 def span_between(start: int, end: int, text: str) -> Span:
     """Return the stretch of `text` between two places that do not count its byte order mark."""
     skipped = text.startswith(BYTE_ORDER_MARK)
-    line, column = _place(start + skipped, text)
-    end_line, end_column = _place(end + skipped, text)
+    line, column = place_of(text, start + skipped)
+    end_line, end_column = place_of(text, end + skipped)
     return Span(line, column, end_line, end_column)
-
-
-def _place(index: int, text: str) -> tuple[int, int]:
-    return text.count("\n", 0, index) + 1, index - text.rfind("\n", 0, index)
 
 
 def path_text(path: Sequence[str | int]) -> str:
@@ -124,13 +122,15 @@ def path_text(path: Sequence[str | int]) -> str:
 def kind_of(node: Node) -> str:
     """Return what `node` is, in words for people."""
     if isinstance(node, MapNode):
-        return "a mapping"
+        return phrase("a mapping")
     if isinstance(node, ListNode):
-        return "a list"
+        return phrase("a list")
     if is_null(node):
-        return "nothing"
+        return phrase("nothing")
     return (
-        f"the text {json.dumps(node.text, ensure_ascii=False)}" if node.kind == TEXT else node.text
+        phrase("the text {text}", text=json.dumps(node.text, ensure_ascii=False))
+        if node.kind == TEXT
+        else node.text
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from lambdagent.errors import Diagnostic, finding
-from lambdagent.frontend.kinds import Block
+from lambdagent.frontend.kinds import Block, Field
 from lambdagent.frontend.nodes import MAX_FINDINGS, Node, Scalar, kind_of, path_text, span_of
+from lambdagent.messages import Phrase, bilingual, phrase
 from lambdagent.source import Source
 
 # Where a value stands: the path of what holds it, and its key there; () for the whole file.
@@ -50,18 +51,26 @@ class Reporter:
             return None
         meant = nearest(key.text, block.fields)
         if meant is None:
-            self.report("S102", key, (path, key.text), key=key.text, known="", hint="")
-            known = ", ".join(block.fields)
-            why = f"`{block.name}` has the keys {known}"
-            fix = "remove it, or begin its name with `x-` if it is a note of your own"
-            self.findings[-1] = self.findings[-1]._replace(why=why, fix=fix)
+            known = phrase(
+                "`{name}` has the keys {known}", name=block.name, known=", ".join(block.fields)
+            )
+            hint = phrase("remove it, or begin its name with `x-` if it is a note of your own")
+            self.report("S102", key, (path, key.text), key=key.text, known=known, hint=hint)
             return None
         clashes = meant in present
         field = (path, key.text if clashes else meant)
         instead = None if clashes else meant
-        words = {"known": "", "hint": f"write `{meant}`", "instead": instead}
+        words = {"known": "", "hint": phrase("write `{meant}`", meant=meant), "instead": instead}
         self.report("S102", key, field, key=key.text, **words)
         return meant
+
+
+def reason_of(field: Field) -> Phrase:
+    """Return the first sentence of the documentation of `field`, as the reason of a finding."""
+    sentence = field.doc.partition(". ")[0].rstrip(".")
+    if sentence[1:2].islower():
+        sentence = sentence[:1].lower() + sentence[1:]
+    return bilingual(sentence, field.zh.partition("。")[0])
 
 
 def written(path: Path) -> str:

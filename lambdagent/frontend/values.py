@@ -36,6 +36,7 @@ from lambdagent.frontend.nodes import (
     span_of,
 )
 from lambdagent.frontend.report import BAD, Path, Reporter, nearest, written
+from lambdagent.messages import Phrase, phrase
 from lambdagent.source import Span
 
 _INTEGER = re.compile(r"[-+]?[0-9]{1,40}")
@@ -46,11 +47,12 @@ _REFERENCE = re.compile(r"\$(\$(?=\{))|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*)
 
 _WORDS = (PLAIN, TEXT)
 
-UNQUOTE = "remove the quotes"
-QUOTE = "put quotes around it to mean the word"
+TEXT_WANTED = phrase("text")
+UNQUOTE = phrase("remove the quotes")
+QUOTE = phrase("put quotes around it to mean the word")
 
 
-def text_of(reporter: Reporter, node: Node, path: Path, expected: str = "text") -> Any:
+def text_of(reporter: Reporter, node: Node, path: Path, expected: str = TEXT_WANTED) -> Any:
     """Return the text of `node`."""
     if node.__class__ is Scalar:
         if node.kind == TEXT or (node.kind == PLAIN and node.text not in NULLS):
@@ -59,7 +61,7 @@ def text_of(reporter: Reporter, node: Node, path: Path, expected: str = "text") 
             return BAD
         hint = QUOTE if is_null(node) and node.text else ""
         return reporter.wrong(node, path, expected, hint)
-    return reporter.wrong(node, path, expected, "put quotes around the text")
+    return reporter.wrong(node, path, expected, phrase("put quotes around the text"))
 
 
 def read_text(reporter: Reporter, kind: Text, node: Node, path: Path) -> Any:
@@ -79,14 +81,14 @@ def _expand(reporter: Reporter, text: str, node: Node, path: Path) -> Any:
             return "$"
         if name is None:
             failed = True
-            expected = "a text in which `${` begins `${NAME}` or `${NAME:-default}`"
+            expected = phrase("a text in which `${` begins `${NAME}` or `${NAME:-default}`")
             reporter.report(
                 "S104",
                 node,
                 path,
                 expected=expected,
-                actual="another `${`",
-                hint="write `$${` for `${`",
+                actual=phrase("another `${`"),
+                hint=phrase("write `$${` for `${`"),
             )
             return ""
         found = reporter.environment.get(name)
@@ -109,8 +111,7 @@ def read_integer(reporter: Reporter, kind: Integer, node: Node, path: Path) -> A
         return reporter.report(kind.zero, node, path)
     high = kind.most is not None and number > kind.most
     if number not in _INT64 or number < kind.least or high:
-        most = f" to {_INT64.stop - 1}" if number > 0 and kind.most is None else ""
-        return reporter.wrong(node, path, _numbers(kind) + most)
+        return reporter.wrong(node, path, _numbers(kind, most=number > 0))
     return number
 
 
@@ -146,16 +147,22 @@ def _literal(
     return reporter.wrong(node, path, _numbers(kind))
 
 
-def _numbers(kind: Integer | Number) -> str:
-    """Return which numbers `kind` means, in words for people."""
+def _numbers(kind: Integer | Number, *, most: bool = False) -> Phrase:
+    """Return which numbers `kind` means, in words for people; `most` tells the largest too."""
     if isinstance(kind, Integer):
-        most = "" if kind.most is None else f" to {kind.most}"
-        return f"a whole number from {1 if kind.zero else kind.least}{most}"
+        least = 1 if kind.zero else kind.least
+        largest = _INT64.stop - 1 if kind.most is None and most else kind.most
+        if largest is None:
+            return phrase("a whole number from {least}", least=least)
+        return phrase("a whole number from {least} to {most}", least=least, most=largest)
     if kind.least == float("-inf"):
-        return "a number that is not infinite"
+        return phrase("a number that is not infinite")
+    lowest = f"{kind.least:g}"
     if kind.most is not None:
-        return f"a number from {kind.least:g} to {kind.most:g}"
-    return f"a number {'above' if kind.open else 'from'} {kind.least:g}"
+        return phrase("a number from {least} to {most}", least=lowest, most=f"{kind.most:g}")
+    if kind.open:
+        return phrase("a number above {least}", least=lowest)
+    return phrase("a number from {least}", least=lowest)
 
 
 def any_scalar(reporter: Reporter, node: Node, path: Path) -> Any:
@@ -183,25 +190,26 @@ def read_flag(reporter: Reporter, _kind: Flag, node: Node, path: Path) -> Any:
     if isinstance(node, Scalar) and node.text.lower() in _FLAGS:
         if node.kind in (PLAIN, BOOL):
             return _FLAGS[node.text.lower()]
-        return reporter.wrong(node, path, "true or false", UNQUOTE, node.text)
-    return reporter.wrong(node, path, "true or false")
+        return reporter.wrong(node, path, phrase("true or false"), UNQUOTE, node.text)
+    return reporter.wrong(node, path, phrase("true or false"))
 
 
 def read_choice(reporter: Reporter, kind: Choice, node: Node, path: Path) -> Any:
     """Return one of the words of `kind`."""
     if node.__class__ is Scalar and node.kind in _WORDS and node.text in kind.words:
         return node.text
-    expected = f"one of {', '.join(kind.words)}"
+    expected = phrase("one of {words}", words=", ".join(kind.words))
     text = text_of(reporter, node, path, expected)
     if text is BAD:
         return BAD
     meant = nearest(text, kind.words)
-    return reporter.wrong(node, path, expected, f"write `{meant}`" if meant else "", meant)
+    hint = phrase("write `{meant}`", meant=meant) if meant else ""
+    return reporter.wrong(node, path, expected, hint, meant)
 
 
 def read_pattern(reporter: Reporter, _kind: Pattern, node: Node, path: Path) -> Any:
     """Return the text of a regular expression."""
-    text = text_of(reporter, node, path, "a regular expression")
+    text = text_of(reporter, node, path, phrase("a regular expression"))
     if text is BAD:
         return BAD
     try:
@@ -209,20 +217,22 @@ def read_pattern(reporter: Reporter, _kind: Pattern, node: Node, path: Path) -> 
             warnings.simplefilter("ignore")
             re.compile(text, re.DOTALL)
     except (re.error, OverflowError, RecursionError) as error:
-        return reporter.wrong(node, path, "a regular expression", f"repair it: {error}")
+        return reporter.wrong(
+            node, path, phrase("a regular expression"), phrase("repair it: {error}", error=error)
+        )
     return text
 
 
 def read_expression(reporter: Reporter, kind: Expression, node: Node, path: Path) -> Any:
     """Return the text of an expression over the names of `kind`."""
-    text = text_of(reporter, node, path, "an expression")
+    text = text_of(reporter, node, path, phrase("an expression"))
     if text is BAD:
         return BAD
     try:
         parse_expression(text, kind.names)
     except ExpressionError as error:
         where = _inside(reporter, node, text, error.column)
-        hint = "docs/language.md lists what may be used"
+        hint = phrase("docs/language.md lists what may be used")
         found = finding("S107", where, field=written(path), reason=error.message, hint=hint)
         reporter.findings.append(found)
         return BAD

@@ -12,27 +12,46 @@ import attrs
 import yaml
 
 from lambdagent.frontend.nodes import MAX_DEPTH
+from lambdagent.messages import phrase
 
 _CONTROL = r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _UNCLOSED = "found unexpected end of stream"
 _IN_BRACKETS = {"did not find expected ',' or ']'", "did not find expected ',' or '}'"}
+_REMOVE = phrase('remove it, or write it as an escape in double quotes, such as `"\\x07"`')
+_CLOSE = phrase("write it where the bracket ends")
 _MARGIN = re.compile(r"[ \t]*")
 
+# What the library says: what that means, and what may be done about it.
 _REASONS = {
     "mapping values are not allowed in this context": (
-        "a `:` stands where no key can be; put quotes around a text that holds `: `"
+        phrase("a `:` stands where no key can be"),
+        phrase("put quotes around a text that holds `: `"),
     ),
-    "could not find expected ':'": "a `:` is missing after the key",
-    "did not find expected key": "a key was expected; check the indentation",
-    "did not find expected '-' indicator": "a `- ` was expected; check the indentation",
-    "did not find expected ',' or ']'": "a `,` or `]` is missing",
-    "did not find expected ',' or '}'": "a `,` or `}` is missing",
-    _UNCLOSED: "the quote that opens here is never closed",
+    "could not find expected ':'": (
+        phrase("a `:` is missing after the key"),
+        phrase("write `key: value`, or put quotes around a text of several lines"),
+    ),
+    "did not find expected key": (
+        phrase("a key was expected"),
+        phrase("indent all keys of a mapping alike"),
+    ),
+    "did not find expected '-' indicator": (
+        phrase("a `- ` was expected"),
+        phrase("indent all entries of a list alike"),
+    ),
+    "did not find expected ',' or ']'": (phrase("a `,` or `]` is missing"), _CLOSE),
+    "did not find expected ',' or '}'": (phrase("a `,` or `}` is missing"), _CLOSE),
+    _UNCLOSED: (
+        phrase("the quote that opens here is never closed"),
+        phrase("write the same quote where the text ends"),
+    ),
     "found unknown escape character": (
-        "the backslash in the double quotes starts no known escape; use single quotes"
+        phrase("the backslash in the double quotes starts no known escape"),
+        phrase("write it twice, or use single quotes"),
     ),
     "found character that cannot start any token": (
-        "no text can start with this character; put quotes around it"
+        phrase("no text can start with this character"),
+        phrase("put quotes around the text"),
     ),
 }
 
@@ -50,18 +69,20 @@ def fault_of(error: yaml.YAMLError | UnicodeEncodeError, text: str) -> Fault:
     """Return what `error` says about `text`."""
     match error:
         case UnicodeEncodeError():
-            return Fault("S008", error.start, {"reason": "it holds half a character"})
+            return Fault("S008", error.start, {"reason": phrase("it holds half a character")})
         case yaml.MarkedYAMLError():
             return _marked(error, text)
     # Compiled here, since it takes 5 ms and few files need it.
     match = re.search(_CONTROL, text)
-    name = f"U+{ord(match[0]):04X}" if match else "of the file"
-    reason = f"the character {name} is not allowed"
-    return Fault("S001", match.start() if match else 0, {"reason": reason})
+    if match is None:
+        reason = phrase("the file holds a character that is not allowed")
+        return Fault("S001", 0, {"reason": reason, "hint": _REMOVE})
+    reason = phrase("the character {name} is not allowed", name=f"U+{ord(match[0]):04X}")
+    return Fault("S001", match.start(), {"reason": reason, "hint": _REMOVE})
 
 
 def _marked(error: yaml.MarkedYAMLError, text: str) -> Fault:
-    problem = error.problem or "no reason is known"
+    problem = error.problem or phrase("no reason is known")
     mark = error.problem_mark
     if problem == _UNCLOSED or mark is None:
         mark = error.context_mark or mark
@@ -73,7 +94,11 @@ def _marked(error: yaml.MarkedYAMLError, text: str) -> Fault:
         return Fault("S002", tab)
     if problem == "exceeded maximum nesting depth":
         return Fault("S007", index, {"limit": MAX_DEPTH})
-    reason = _REASONS.get(problem, problem)
+    reason, hint = _REASONS.get(problem, (problem, ""))
     if problem in _IN_BRACKETS and error.context_mark:
-        reason = f"{reason}; the bracket opens in line {error.context_mark.line + 1}"
-    return Fault("S001", index, {"reason": reason})
+        reason = phrase(
+            "{reason}; the bracket opens in line {line}",
+            reason=reason,
+            line=error.context_mark.line + 1,
+        )
+    return Fault("S001", index, {"reason": reason, "hint": hint})

@@ -25,6 +25,7 @@ from lambdagent.frontend.nodes import (
     INT,
     MAX_COPIES,
     MAX_DEPTH,
+    MAX_EVENTS,
     MAX_FINDINGS,
     NULL,
     PLAIN,
@@ -44,6 +45,7 @@ from lambdagent.frontend.nodes import (
     span_of,
 )
 from lambdagent.frontend.yaml_faults import fault_of
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -141,7 +143,8 @@ class _Reader:
     def _value(self, get_event: Callable[[], Any]) -> Node:
         """Return the value that starts with the next event."""
         beside: list[Node] = []
-        while True:
+        event: Any = None
+        for _ in range(MAX_EVENTS):
             event = get_event()
             kind = type(event)
             if kind is yaml.ScalarEvent:
@@ -162,6 +165,8 @@ class _Reader:
                 beside = []
             if not self.open:
                 return beside[0]
+        self._report("S017", event, limit=f"{MAX_EVENTS:,}")
+        raise _Unreadable
 
     def _check_depth(self, event: Any) -> None:
         if len(self.open) >= MAX_DEPTH:
@@ -233,7 +238,12 @@ class _Reader:
             if name in self.anchors:
                 self._report("S009", event, name=name)
             else:
-                self._report("S001", event, reason=f"there is no anchor `&{name}`")
+                self._report(
+                    "S001",
+                    event,
+                    reason=phrase("there is no anchor `&{name}`", name=name),
+                    hint=phrase("put quotes around it to mean the text"),
+                )
             node = Scalar("", REFUSED, event.start_mark, event.end_mark)
         return node
 

@@ -25,6 +25,7 @@ from lambdagent.ir.core import (
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.walk import nodes
+from lambdagent.messages import phrase
 
 Row = tuple[Data, ...]
 
@@ -111,7 +112,7 @@ def decode_term(rows: Sequence[Data]) -> Term:
     """
     built = decode_nodes(rows)
     if not built:
-        what = "no rows"
+        what = phrase("no rows")
         raise MalformedRowsError(what)
     return built[-1]
 
@@ -145,12 +146,16 @@ def _node(row: Data, built: list[Term]) -> Term:
             except MalformedPrimError as error:
                 raise MalformedRowsError(str(error)) from None
             return prim
-    what = f"row {len(built)} is no node"
+    what = phrase("row {row} is no node", row=len(built))
     raise MalformedRowsError(what)
 
 
 def _at(built: list[Term], number: Data) -> Term:
     if type(number) is int and 0 <= number < len(built):
         return built[number]
-    what = f"row {len(built)} names row {data_text(number)}, which does not stand before it"
+    what = phrase(
+        "row {row} names row {other}, which does not stand before it",
+        row=len(built),
+        other=data_text(number),
+    )
     raise MalformedRowsError(what)

@@ -25,6 +25,7 @@ import attrs
 
 from lambdagent.ir.data import Data
 from lambdagent.ir.data_text import data_text
+from lambdagent.messages import phrase
 
 
 class Unit(enum.Enum):
@@ -118,7 +119,7 @@ def arity(prim: Prim) -> int:
     """
     name, params = prim.name, prim.params
     if name not in ARITIES or not _params_fit(name, params):
-        what = f"no primitive `{name}{data_text(params)}`"
+        what = phrase("no primitive `{name}{params}`", name=name, params=data_text(params))
         raise MalformedPrimError(what)
     fixed = ARITIES[name]
     if fixed is not None:

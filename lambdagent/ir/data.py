@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from lambdagent.errors import plain
+from lambdagent.messages import phrase
 
 Data: TypeAlias = "bool | int | float | str | tuple[Data, ...] | Record | None"
 
@@ -67,21 +68,21 @@ def freeze(value: object, *, max_depth: int = DEEPEST) -> Data:
     """
     if value is None or isinstance(value, bool | int | float | str):
         if type(value) is int and value.bit_length() > _LARGEST_BITS:
-            what = "the number has too many digits"
+            what = phrase("the number has too many digits")
             raise NotDataError(what)
         return value
     if max_depth == 0:
-        what = "the value is nested too deeply"
+        what = phrase("the value is nested too deeply")
         raise NotDataError(what)
     if isinstance(value, list | tuple):
         return tuple(freeze(item, max_depth=max_depth - 1) for item in value)
     if isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str):
-                what = f"the key {plain(key)} is no string"
+                what = phrase("the key {got} is no string", got=plain(key))
                 raise NotDataError(what)
         return Record({k: freeze(v, max_depth=max_depth - 1) for k, v in value.items()})
-    what = f"{type(value).__name__} is no JSON value"
+    what = phrase("{name} is no JSON value", name=type(value).__name__)
     raise NotDataError(what)
 
 

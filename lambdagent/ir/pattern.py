@@ -23,6 +23,8 @@ from typing import Any, TypeAlias
 
 import attrs
 
+from lambdagent.messages import phrase
+
 UNITS_PER_MICROSECOND = 300
 """A unit of work is about 2 ns; so many take at most a microsecond (`re` of Python 3.11)."""
 
@@ -104,7 +106,9 @@ class Pattern:
         if not self._repeats:
             return (len(subject) + 1) * MAX_PATTERN // UNITS_PER_MICROSECOND + 1
         if len(subject) > MAX_SUBJECT:
-            what = f"a pattern with repeats sees at most {MAX_SUBJECT} characters"
+            what = phrase(
+                "a pattern with repeats sees at most {most} characters", most=MAX_SUBJECT
+            )
             raise PatternError(what)
         rough = _rough_total(self._root, len(subject), searching=searching)
         if rough > UNITS_PER_MICROSECOND * 100:
@@ -208,10 +212,14 @@ def compile_pattern(pattern: str, flags: int = 0) -> Pattern:
         PatternError: The pattern is malformed, too long, costs too much, or has back references.
     """
     if len(pattern) > MAX_PATTERN or pattern.count("(") > _MAX_GROUPS:
-        what = f"a pattern has at most {MAX_PATTERN} characters and {_MAX_GROUPS} groups"
+        what = phrase(
+            "a pattern has at most {most} characters and {groups} groups",
+            most=MAX_PATTERN,
+            groups=_MAX_GROUPS,
+        )
         raise PatternError(what)
     if flags & ~_FLAGS:
-        what = "only the flags re.I, re.M, re.S, re.A and re.X can be used"
+        what = phrase("only the flags re.I, re.M, re.S, re.A and re.X can be used")
         raise PatternError(what)
     try:
         with warnings.catch_warnings():
@@ -219,15 +227,19 @@ def compile_pattern(pattern: str, flags: int = 0) -> Pattern:
             tree = _parser.parse(pattern, flags)
         wide = sum(map(_is_wide, _classes(tree)))
         if wide > _MAX_WIDE_CLASSES:
-            what = f"a pattern has at most {_MAX_WIDE_CLASSES} classes beyond Latin letters"
+            what = phrase(
+                "a pattern has at most {most} classes beyond Latin letters", most=_MAX_WIDE_CLASSES
+            )
             raise PatternError(what)
         root = _node(tree, tree.state.flags)
         regex = re.compile(pattern, flags)
     except (re.error, OverflowError, RecursionError, FutureWarning) as error:
-        what = f"the pattern is malformed: {error}"
+        what = phrase("the pattern is malformed: {error}", error=error)
         raise PatternError(what) from error
     if _total(root, _Nominal(40), searching=True) > _MAX_NOMINAL:
-        what = "the pattern could take too long: it nests repeats, or has too many that overlap"
+        what = phrase(
+            "the pattern could take too long: it nests repeats, or has too many that overlap"
+        )
         raise PatternError(what)
     return Pattern(regex, 5 * len(pattern) + 3000 * wide + 50, root, _has_repeat(tree))
 
@@ -304,7 +316,7 @@ def _item(part: Any, flags: int) -> _Node:
     if code is _constants.AT:
         whole = argument is _constants.AT_BEGINNING_STRING or not flags & re.MULTILINE
         return _Place(None, pins_start=argument in _STARTS and whole)
-    what = "back references and conditions cannot be used"
+    what = phrase("back references and conditions cannot be used")
     raise PatternError(what)
 
 

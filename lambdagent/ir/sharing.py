@@ -23,6 +23,7 @@ from collections.abc import Collection, Mapping, Sequence
 from lambdagent.ir.core import App, Lam, Term
 from lambdagent.ir.usage import Usage
 from lambdagent.ir.walk import children, nodes, reaches
+from lambdagent.messages import phrase
 
 READABLE = 10_000
 LARGEST = 1_000_000
@@ -75,7 +76,7 @@ def definitions(root: Term, usage: Usage) -> Mapping[str, Term]:
 
 def _limited(size: int, order: Sequence[Term]) -> None:
     if size > max(LARGEST, _GROWTH * len(order)):
-        what = f"the text would have more than {LARGEST:,} nodes"
+        what = phrase("the text would have more than {largest} nodes", largest=f"{LARGEST:,}")
         raise TooLargeTextError(what)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Final
 
-from lambdagent.errors import finding
+from lambdagent.errors import finding, in_english
 from lambdagent.ir import church
 from lambdagent.ir.abi import DATA, INPUT, LARGEST_NUMERAL
 from lambdagent.ir.church import apps, lams
@@ -36,6 +36,7 @@ from lambdagent.machine.values import (
     sketch,
     tagged,
 )
+from lambdagent.messages import phrase
 
 _VIEW: Final = ("item", "end")
 # More than any list has items.
@@ -117,9 +118,9 @@ def view(value: Value) -> Value:
 def refusal(value: Value) -> Value:
     """Return the error data of ``⟨site, ⟨what is wanted, value⟩⟩``."""
     _, site, (_, wanted, got) = value
-    whence = f"the answer of `{site}`" if site != INPUT else "the input"
+    whence = phrase("the answer of `{site}`", site=site) if site != INPUT else phrase("the input")
     found = finding("R007", whence=whence, wanted=wanted, got=sketch(got))
-    return Record(code=found.code, what=found.what, why=found.why, fix=found.fix)
+    return Record(in_english(found))
 
 
 BORDER: Final[Mapping[str, Callable[[Value], Value]]] = {
@@ -253,7 +254,9 @@ def encoder(kind: Data, site: str) -> Term | None:
         case "nat":
             numeral = _fold(lams("_ k", App(church.SUCC, Var(0))), church.numeral(0))
             counted = App(numeral, _ask("border:units", Var(0)))
-            wanted = f"natural number up to {LARGEST_NUMERAL:,}"
+            # Data of the program, so never in the language of a reader.
+            largest = f"{LARGEST_NUMERAL:,}"
+            wanted = str(phrase("natural number up to {largest}", largest=largest))
             return _only("border:natural", counted, _refuse(site, wanted))
         case "text":
             read = App(_TEXT, _ask("border:unpack", Var(0)))

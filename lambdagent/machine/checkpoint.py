@@ -51,6 +51,7 @@ from lambdagent.machine.state import (
     ThreadState,
 )
 from lambdagent.machine.tenable import is_item
+from lambdagent.messages import phrase
 
 FORMAT = 1
 _EMPTY = -1
@@ -228,7 +229,7 @@ def decode_machine(linked: Linked, data: Data) -> Machine:
         check_origin(linked, row["format"], row["program"])
         delta = (row["rows"], row["threads"], (), row["counters"], row["transitions"])
     except (KeyError, TypeError) as error:
-        what = f"no state: {error}"
+        what = phrase("no state: {error}", error=error)
         raise MalformedStateError(what) from error
     return StateDecoder(linked).state(delta)
 
@@ -240,10 +241,10 @@ def check_origin(linked: Linked, form: Data, program: Data) -> None:
         MalformedStateError: They are of another version, or of another program.
     """
     if form != FORMAT:
-        what = f"format {plain(form)} is not {FORMAT}"
+        what = phrase("format {got} is not {form}", got=plain(form), form=FORMAT)
         raise MalformedStateError(what)
     if program != linked.digest:
-        what = "it belongs to another program"
+        what = phrase("it belongs to another program")
         raise MalformedStateError(what)
 
 
@@ -272,7 +273,7 @@ class StateDecoder:
         except MalformedStateError:
             raise
         except (ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as error:
-            what = "it is no state of this program"
+            what = phrase("it is no state of this program")
             raise MalformedStateError(what) from error
 
     def _state(self, delta: Any) -> Machine:
@@ -285,7 +286,7 @@ class StateDecoder:
             thread = self._thread(row)
             self._threads[thread.path] = thread
         if () not in self._threads or len(counters) != len(Kind):
-            what = "the root or a counter is missing"
+            what = phrase("the root or a counter is missing")
             raise MalformedStateError(what)
         return Machine(dict(self._threads), tuple(map(int, counters)), int(transitions))
 
@@ -311,7 +312,7 @@ class _Decoder:
         match row[0]:
             case "c":
                 if type(row[1]) is tuple:
-                    what = f"row {len(self.items)} is no constant"
+                    what = phrase("row {row} is no constant", row=len(self.items))
                     raise MalformedStateError(what)
                 self.items.append(("value", row[1]))
             case "u":
@@ -328,11 +329,13 @@ class _Decoder:
         if number < 0:
             if number == _EMPTY and sort != "value":
                 return ()
-            what = f"there is no row {number}"
+            what = phrase("there is no row {row}", row=number)
             raise MalformedStateError(what)
         found, item = self.items[number]
         if found != sort:
-            what = f"row {number} is a {found} where a {sort} belongs"
+            what = phrase(
+                "row {row} is a {found} where a {sort} belongs", row=number, found=found, sort=sort
+            )
             raise MalformedStateError(what)
         return item
 
@@ -356,7 +359,7 @@ class _Decoder:
             # The label was left behind when its application began.
             item = (AWAIT_OPERAND, item[1], item[2][2], *item[3:])
         if not is_item(self.linked, item):
-            what = f"row {len(self.items)} holds what its tag does not"
+            what = phrase("row {row} holds what its tag does not", row=len(self.items))
             raise MalformedStateError(what)
         return item
 
@@ -383,5 +386,5 @@ def _state(table: _Decoder, row: Sequence[Any]) -> ThreadState:
             return Halt(table.pick(value, "value"))
         case ("fail", Record() as error):
             return Fail(error)
-    what = "a thread is in an unknown state"
+    what = phrase("a thread is in an unknown state")
     raise MalformedStateError(what)

@@ -34,6 +34,7 @@ from lambdagent.machine.state import (
     Thread,
 )
 from lambdagent.machine.threads import parent_of
+from lambdagent.messages import phrase
 
 _ERROR = {"kind", "message", "site", "key", "data"}
 _ENDED = (Halt, Fail)
@@ -75,11 +76,11 @@ _CHECKS: dict[int, Callable[[Linked, Any], bool]] = {
 def untenable(linked: Linked, machine: Machine) -> str | None:
     """Return why no run of the program comes to `machine`; None if nothing speaks against it."""
     if not all(map(_is_count, (*machine.counters, machine.transitions))):
-        return "it counts below 0"
+        return phrase("it counts below 0")
     for path, thread in machine.threads.items():
         reason = _at_odds(linked, thread) or _misplaced(machine, path)
         if reason is not None:
-            return f"a thread {reason}"
+            return phrase("a thread {reason}", reason=reason)
     return None
 
 
@@ -87,22 +88,22 @@ def _at_odds(linked: Linked, thread: Thread) -> str | None:
     """Return what is wrong with a thread by itself."""
     state = thread.state
     if not all(map(_is_count, (*thread.path, thread.clock))) or len(thread.path) % 2:
-        return "stands nowhere"
+        return phrase("stands nowhere")
     if not all(type(name) is str for name in thread.store):
-        return "has a cell without a name"
+        return phrase("has a cell without a name")
     match state:
         case Suspend(site):
             known = linked.sites.get(site) if type(site) is str else None
             if known is None or known.site.site_class != "oracle":
-                return "asks a site that the program does not have"
+                return phrase("asks a site that the program does not have")
         case Join(form, clock, count, pending):
             known_form = form in ("par", "pmap") and all(map(_is_count, (count, pending)))
             if not known_form or clock != thread.clock - 1 or not 0 < pending <= count:
-                return "waits for branches in a way that there is not"
+                return phrase("waits for branches in a way that there is not")
         case Fail(error):
             texts = (error.get("kind"), error.get("message"))
             if not error.keys() >= _ERROR or not all(isinstance(text, str) for text in texts):
-                return "has failed with no error"
+                return phrase("has failed with no error")
     return None
 
 
@@ -113,14 +114,14 @@ def _misplaced(machine: Machine, path: Path) -> str | None:
         parent = machine.threads.get(parent_of(path))
         join = None if parent is None else parent.state
         if not isinstance(join, Join) or join.clock != path[-2] or path[-1] >= join.count:
-            return "is a branch of nothing"
+            return phrase("is a branch of nothing")
     if isinstance(state, Join):
         if state.count > len(machine.threads):  # so many are not looked for
-            return "waits for branches that are not there"
+            return phrase("waits for branches that are not there")
         branches = [
             machine.threads.get((*path, state.clock, number)) for number in range(state.count)
         ]
         running = [each for each in branches if each is None or type(each.state) not in _ENDED]
         if None in branches or len(running) != state.pending:
-            return "waits for branches that are not there"
+            return phrase("waits for branches that are not there")
     return None

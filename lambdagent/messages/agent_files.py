@@ -5,7 +5,7 @@ from __future__ import annotations
 from lambdagent.messages.text import Text
 
 MESSAGES: dict[str, Text] = {
-    "S001": Text("the file is not valid YAML: {reason}"),
+    "S001": Text("the file is not valid YAML: {reason}", fix="{hint}"),
     "S002": Text("a tab is used for indentation", "YAML indents with spaces only", "use spaces"),
     "S003": Text(
         "the key `{key}` appears twice",
@@ -30,8 +30,11 @@ MESSAGES: dict[str, Text] = {
     "S007": Text("the nesting is deeper than {limit} levels", fix="nest less deeply"),
     "S008": Text("the file is not UTF-8 text: {reason}", fix="save it as UTF-8"),
     "S009": Text("the alias `*{name}` is inside its own anchor", fix="remove the alias"),
-    "S010": Text("the merge key `<<` needs a mapping or a list of mappings, got {actual}"),
-    "S011": Text("the file cannot be read: {reason}"),
+    "S010": Text(
+        "the merge key `<<` needs a mapping or a list of mappings, got {actual}",
+        fix="write it as in `<<: *defaults`, or put quotes around the key",
+    ),
+    "S011": Text("the file cannot be read: {reason}", fix="check the path and its permissions"),
     "S012": Text("there is no file `{path}`", fix="check the path"),
     "S013": Text(
         "a key must be a text, got {actual}",
@@ -46,6 +49,11 @@ MESSAGES: dict[str, Text] = {
     "S016": Text(
         "there may be more findings than these; the first {limit} are told",
         fix="mend these first",
+    ),
+    "S017": Text(
+        "the file has more than {limit} parts: what follows is not read",
+        why="an agent file is written by people; so much data belongs elsewhere",
+        fix="give it to the agent as input, or let a tool read it",
     ),
     "S101": Text(
         "`{field}` is missing",

@@ -6,13 +6,13 @@ from lambdagent.messages.text import Text
 
 MESSAGES: dict[str, Text] = {
     "U001": Text("`{option}` and `{other}` exclude each other", fix="leave one of them out"),
-    "U002": Text("`{path}` cannot be written: {reason}"),
+    "U002": Text("`{path}` cannot be written: {reason}", fix="name another place"),
     "U003": Text(
         "the run needs one input",
         fix='write it after the file, as in `lambdagent run agent.yml "hello"`, '
         "or - for standard input, or `--input FILE`",
     ),
-    "U004": Text("`{path}` cannot be read: {reason}"),
+    "U004": Text("`{path}` cannot be read: {reason}", fix="check the path and its permissions"),
     "U005": Text("{path} is not UTF-8 text: {reason}", fix="convert it to UTF-8"),
     "U006": Text(
         "`{first}` and `{second}` name the same file, `{path}`",

@@ -97,7 +97,10 @@ MESSAGES: dict[str, Text] = {
         why="in pure λ true, 0 and the empty list are one term, and large numbers are large terms",
         fix="give the two uses agents of their own, or count with smaller numbers",
     ),
-    "P035": Text("`{field}` of the site `{name}` is no valid expression: {reason}"),
+    "P035": Text(
+        "`{field}` of the site `{name}` is no valid expression: {reason}",
+        fix="docs/language.md lists what may be used",
+    ),
     "P037": Text(
         "`{what}` is nothing for `reduce`: it is about effects",
         why="a reduction shows a term alone: λ, literals, pairs, lists, `if`, `case`, `Y[n]`",
@@ -109,7 +112,9 @@ MESSAGES: dict[str, Text] = {
         fix="{hint}",
     ),
     "P039": Text("`{form}` takes {expected}, got {actual}"),
-    "P040": Text("the expression is not valid: {reason}"),
+    "P040": Text(
+        "the expression is not valid: {reason}", fix="docs/language.md lists what may be used"
+    ),
     "P041": Text(
         "the prompt of `{name}` is cut, and no row has all of it",
         fix="say it in the row `{site}` of the `where` table, or write all of it here",

@@ -119,7 +119,7 @@ MESSAGES: dict[str, Text] = {
         "`{path}` cannot be written: {reason}",
         fix="nothing is lost; mend that, and go on or begin again",
     ),
-    "K009": Text("`{path}` cannot be read: {reason}"),
+    "K009": Text("`{path}` cannot be read: {reason}", fix="check the path and its permissions"),
     "K010": Text(
         "`{path}` holds {count} runs that could go on: {runs}",
         fix="name one of them",

@@ -56,7 +56,7 @@ def test_workflow_commands_escape_what_would_end_them():
         "::unknown key `maxStep`%0Afix: h"
     )
     assert second.startswith("::warning file=/x%2Cy%3Az.yml,title=S011::")
-    assert second.endswith("50%25 of it:�%0Anothing")
+    assert "50%25 of it:�%0Anothing%0Afix: " in second
     assert third.startswith("::notice title=U003::the run needs one input%0A")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lambdagent.messages import MESSAGES
+from lambdagent.messages.english import MESSAGES
 from tests.cli.command import SIMPLE, Command, scripted
 
 USAGE = 2

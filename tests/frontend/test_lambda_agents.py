@@ -123,13 +123,21 @@ WRONG = [
 ]
 
 
-def test_errors_say_what_was_expected_and_what_was_meant(golden):
+def shown_faults() -> str:
     shown = []
     for text in WRONG:
         with pytest.raises(LambdaSyntaxError) as raised:
             read(text)
         shown.append(str(raised.value))
-    golden(GOLDEN, "\n\n".join(shown) + "\n")
+    return "\n\n".join(shown) + "\n"
+
+
+def test_errors_say_what_was_expected_and_what_was_meant(golden):
+    golden(GOLDEN, shown_faults())
+
+
+def test_errors_say_the_same_in_chinese(golden, chinese):
+    golden(GOLDEN.with_suffix(".zh.txt"), shown_faults())
 
 
 @given(agents(), st.integers(0, 10_000), st.integers(1, 3), st.sampled_from(["", "(", "x", '"']))

@@ -170,6 +170,10 @@ def test_syntax_errors_say_what_was_expected_and_what_was_meant(golden: Any):
     golden(GOLDEN, "\n\n".join(str(fault(text)) for text in WRONG) + "\n")
 
 
+def test_syntax_errors_say_the_same_in_chinese(golden: Any, chinese: None):
+    golden(GOLDEN.with_suffix(".zh.txt"), "\n\n".join(str(fault(text)) for text in WRONG) + "\n")
+
+
 def test_all_undefined_names_are_told_in_order_and_once():
     error = fault("λx. a (x b) a\n(c)")
     assert [(each.code, each.where.line, each.where.column) for each in error.diagnostics] == [

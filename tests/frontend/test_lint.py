@@ -15,7 +15,7 @@ from lambdagent.frontend.lint.rules import Edit
 from lambdagent.frontend.lint.table import BY_CODE, RULES
 from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.machine.expression import check
-from lambdagent.messages import MESSAGES
+from lambdagent.messages.english import MESSAGES
 from lambdagent.source import Source
 
 MODEL = "model: {provider: openai, name: gpt-4o-mini}\n"

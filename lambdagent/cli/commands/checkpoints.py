@@ -18,6 +18,7 @@ from lambdagent.effects.run_directory import RunDirectory, leftovers_in, runs_in
 from lambdagent.errors import CheckpointError, UsageError, finding
 from lambdagent.ir.exchange import key_text
 from lambdagent.machine.text import cut
+from lambdagent.messages import say
 from lambdagent.trace.sight import Sight, path_text, stands
 from lambdagent.trace.text import render_record
 
@@ -60,7 +61,7 @@ def run(arguments: Namespace, out: Output) -> int:
         return 0
     if arguments.prune is not None:
         for name in run_files.remove_finished(directory, arguments.prune):
-            out.note(f"removed {name}")
+            out.note(say("removed {name}", name=name))
         return 0
     rows = [_row(each) for each in runs_in(directory)]
     rows += [_left(each) for each in leftovers_in(directory)]
@@ -75,7 +76,7 @@ def run(arguments: Namespace, out: Output) -> int:
 
 def _left(run: RunDirectory) -> dict[str, object]:
     """Return what the list says of what a kill has left of a run."""
-    return {"run": run.id, "size_bytes": run.size_bytes, "stands": "is left of no run"}
+    return {"run": run.id, "size_bytes": run.size_bytes, "stands": say("is left of no run")}
 
 
 def _row(run: RunDirectory) -> dict[str, object]:
@@ -87,13 +88,13 @@ def _row(run: RunDirectory) -> dict[str, object]:
         stands = _UNREAD.get(error.diagnostic.code, "damaged")
         return {**row, "stands": stands, "error": str(error)}
     stands = told.outcome or ", ".join(
-        f"waits for {told.intents[key].site}" for key in told.open[:3]
+        say("waits for {site}", site=told.intents[key].site) for key in told.open[:3]
     )
     return {
         **row,
         "agent": beginning.agent,
         "began": beginning.began,
-        "stands": stands or "between calls",
+        "stands": stands or say("between calls"),
         "calls": len(told.answers),
         "parent": None if beginning.parent is None else "".join(beginning.parent),
     }
@@ -128,7 +129,9 @@ def _show(path: Path, out: Output) -> None:
     linked, execution = run_files.replayed(directory)
     out.answer(f"{beginning.agent}: {cut(str(beginning.input), _SHOWN)}")
     if beginning.parent is not None:
-        out.answer(f"a fork of {beginning.parent[0]} at {beginning.parent[1]}")
+        out.answer(
+            say("a fork of {run} at {place}", run=beginning.parent[0], place=beginning.parent[1])
+        )
     for record in trace_of(execution):
         out.answer(f"{render_record(record)}   {key_text(record.key)}")
     sight = Sight(linked)

@@ -26,6 +26,7 @@ from lambdagent.cli.output import Output, json_text
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.redaction import Redaction
 from lambdagent.errors import (
+    NOTE,
     CheckpointError,
     NoSuchFileError,
     RunError,
@@ -38,6 +39,7 @@ from lambdagent.errors import render as render_diagnostic
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Tool
 from lambdagent.machine.engines import ENGINES
+from lambdagent.messages import phrase, say
 from lambdagent.trace.macro import TraceRecord
 from lambdagent.trace.text import render, render_record, render_total
 
@@ -203,10 +205,10 @@ def _program(arguments: Namespace) -> Program:
         max_steps=arguments.max_steps,
         tools={
             name: Tool(name, command=command)
-            for name, command in _once("tools", arguments.tool).items()
+            for name, command in _once(phrase("tools"), arguments.tool).items()
         },
         tool_timeout_s=arguments.tool_timeout,
-        memory_store=_once("memories", arguments.env) or None,
+        memory_store=_once(phrase("memories"), arguments.env) or None,
     ).program
 
 
@@ -216,7 +218,7 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
         run.lock()  # before anybody is asked about what it waits for
         report = _Report(arguments, out, live=arguments.verbose or run.program.shows_steps)
         check_places(report.places)
-        out.note(f"kept in {run.path}")
+        out.note(say("kept in {path}", path=run.path))
         doubt = keeping.doubt_of(arguments, run, out)
         confirm = confirming.confirm_of(arguments, run, out)
         try:
@@ -227,7 +229,7 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
                 timeout_s=arguments.timeout,
                 doubt=doubt,
                 confirm=confirm,
-                remark=lambda remark: out.error(render_diagnostic(remark, word="note")),
+                remark=lambda remark: out.error(render_diagnostic(remark, word=NOTE)),
             )
             report.outcome = running.to_json(result)
         except SuspendedError as error:
@@ -430,7 +432,7 @@ def _named(form: str) -> Callable[[str], tuple[str, str]]:
     def parse(text: str) -> tuple[str, str]:
         name, equals, value = text.partition("=")
         if not equals or not name.strip():
-            what = f"expected {form}, got {plain(text)}"
+            what = say("expected {expected}, got {got}", expected=form, got=plain(text))
             raise ArgumentTypeError(what)
         return name.strip(), value
 
@@ -438,11 +440,11 @@ def _named(form: str) -> Callable[[str], tuple[str, str]]:
 
 
 def _seconds(text: str) -> float:
-    return _number(text, 0.001, 1e9, "a number of seconds above 0")
+    return _number(text, 0.001, 1e9, say("a number of seconds above 0"))
 
 
 def _temperature(text: str) -> float:
-    return _number(text, 0.0, _MAX_TEMPERATURE, "a number from 0 to 2")
+    return _number(text, 0.0, _MAX_TEMPERATURE, say("a number from 0 to 2"))
 
 
 def _number(text: str, low: float, high: float, expected: str) -> float:
@@ -451,6 +453,6 @@ def _number(text: str, low: float, high: float, expected: str) -> float:
     except ValueError:
         number = -1.0
     if not low <= number <= high:
-        what = f"expected {expected}, got {plain(text)}"
+        what = say("expected {expected}, got {got}", expected=expected, got=plain(text))
         raise ArgumentTypeError(what)
     return number

@@ -5,6 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 from lambdagent.api.schema import agent_schema
 from lambdagent.cli.output import Output, json_text
+from lambdagent.messages import language_of
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -18,6 +19,5 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, out: Output) -> int:
     """Print the JSON Schema of agent files."""
-    chinese = os.environ.get("LAMBDAGENT_LANG", "").lower().startswith("zh")
-    out.answer(json_text(agent_schema(arguments.lang or ("zh" if chinese else "en"))))
+    out.answer(json_text(agent_schema(arguments.lang or language_of(os.environ))))
     return 0

@@ -17,6 +17,7 @@ from lambdagent.cli.arguments import whole
 from lambdagent.cli.output import Output, columns, json_text
 from lambdagent.errors import UsageError, finding
 from lambdagent.machine.brief import BriefReadback
+from lambdagent.messages import say
 from lambdagent.trace import listing
 from lambdagent.trace.sight import Sight
 from lambdagent.trace.text import RULE, render_record, render_total
@@ -132,7 +133,8 @@ def _machine(recording: Recording, arguments: Namespace, out: Output) -> None:
 def _tell_of_a_cut(recording: Recording, arguments: Namespace, out: Output) -> None:
     """Tell that the run goes on after the steps that are gone through."""
     if recording.history.is_cut and arguments.step is None:
-        out.note(f"stopped after {recording.history.length:,} transitions")
+        length = f"{recording.history.length:,}"
+        out.note(say("stopped after {length} transitions", length=length))
 
 
 def _transitions(recording: Recording, arguments: Namespace) -> Iterator[Transition]:

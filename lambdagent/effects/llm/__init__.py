@@ -22,6 +22,7 @@ from lambdagent.effects.protocol import Provider
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
+from lambdagent.messages import phrase
 
 
 @attrs.frozen
@@ -98,8 +99,11 @@ def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) ->
         raise EffectError(finding("E001", provider=model.provider, variable=variable))
     url = base_url(model.provider, model.base_url, environment)
     if _KEY.fullmatch(key) is None:
-        what = f"the key in `{variable}` holds characters that no key has"
-        raise _unusable(model.provider, what, f"copy the key into `{variable}` again")
+        what = phrase(
+            "the key in `{variable}` holds characters that no key has", variable=variable
+        )
+        hint = phrase("copy the key into `{variable}` again", variable=variable)
+        raise _unusable(model.provider, what, hint)
     return Endpoint(
         provider=model.provider, base_url=url, key=key or None, variable=variable or ""
     )
@@ -117,12 +121,14 @@ def base_url(provider: str, written: str | None, environment: Mapping[str, str])
     named = environment.get(service.url_variable, "") if service.url_variable else ""
     url = written or named or service.base_url
     if not url:
-        raise _unusable(provider, "it has no URL", "add `model.baseUrl: https://…/v1`")
+        hint = phrase("add `model.baseUrl: https://…/v1`")
+        raise _unusable(provider, phrase("it has no URL"), hint)
     try:
         return _usable(url)
     except ValueError as error:
-        hint = "write the whole URL, such as `baseUrl: https://…/v1`"
-        raise _unusable(provider, f"this is no URL: `{shown_url(url)}`", hint) from error
+        hint = phrase("write the whole URL, such as `baseUrl: https://…/v1`")
+        what = phrase("this is no URL: `{url}`", url=shown_url(url))
+        raise _unusable(provider, what, hint) from error
 
 
 def _usable(url: str) -> str:
@@ -132,7 +138,7 @@ def _usable(url: str) -> str:
         ValueError: It is no URL of a web server; the message holds nothing of it.
     """
     parts = urlsplit(url)
-    host, what = parts.hostname or "", "no URL of a web server"
+    host, what = parts.hostname or "", phrase("no URL of a web server")
     if not url.isprintable() or " " in url or parts.scheme not in {"http", "https"}:
         raise ValueError(what)
     if parts.port == 0:  # reading it refuses one above 65535
@@ -152,9 +158,13 @@ def _usable(url: str) -> str:
 
 def _no_service(provider: str) -> EffectError:
     if provider == CLAUDE_CODE:
-        return _unusable(provider, "it is not supported yet", "use `provider: anthropic`")
+        return _unusable(
+            provider, phrase("it is not supported yet"), phrase("use `provider: anthropic`")
+        )
     known = ", ".join([*SERVICES, SCRIPTED])
-    return _unusable(provider, "there is no such provider", f"use one of {known}")
+    return _unusable(
+        provider, phrase("there is no such provider"), phrase("use one of {known}", known=known)
+    )
 
 
 def _unusable(provider: str, message: str, hint: str) -> EffectError:

@@ -23,6 +23,7 @@ from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
 from lambdagent.ir.data import Record, thaw
 from lambdagent.ir.surface import Model
+from lambdagent.messages import phrase
 
 _ANTHROPIC = "anthropic"
 _DEFAULT_MAX_TOKENS = 4096  # the API demands a limit
@@ -101,7 +102,7 @@ class AnthropicMessages(Courier):
             OutOfFormError: It is no message; often the URL is that of a web page.
         """
         if "content" not in answer:
-            what = "the answer is no message"
+            what = phrase("the answer is no message")
             raise OutOfFormError(what)
         content = answer["content"]
         blocks = content if isinstance(content, list) else []
@@ -231,7 +232,7 @@ def _input(call: ToolCall) -> dict[str, Any]:
 def _tool_call(block: dict[str, Any]) -> ToolCall:
     key, name = block["id"], block["name"]
     if not (isinstance(key, str) and isinstance(name, str)):
-        what = "the answer calls a tool that has no name"
+        what = phrase("the answer calls a tool that has no name")
         raise OutOfFormError(what)
     return ToolCall(key, name, as_data(block.get("input")))
 

@@ -16,8 +16,9 @@ from lambdagent.effects.protocol import ModelCall, Provider, Reply
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import freeze
+from lambdagent.messages import phrase
 
-_HINT = "check the object that was passed as `providers=`"
+_HINT = phrase("check the object that was passed as `providers=`")
 
 
 class ForeignProvider:
@@ -80,6 +81,6 @@ def adapted(name: str, provider: object) -> Provider:
     if callable(getattr(provider, "achat", None)):
         return cast("Provider", provider)
     if not callable(getattr(provider, "chat", None)):
-        message = f"a {type(provider).__name__} has no method `chat`"
+        message = phrase("a {name} has no method `chat`", name=type(provider).__name__)
         raise EffectError(finding("E005", provider=name, message=message, hint=_HINT))
     return ForeignProvider(name, provider)

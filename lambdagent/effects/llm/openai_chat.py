@@ -24,6 +24,7 @@ from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
 from lambdagent.ir.data import Data, thaw
 from lambdagent.ir.surface import Model
+from lambdagent.messages import phrase
 
 _OFFICIAL_HOST = "api.openai.com"
 _SAID = {"content", "refusal", "tool_calls"}
@@ -112,11 +113,11 @@ class OpenAIChat(Courier):
         """
         choices = answer.get("choices")
         if not isinstance(choices, list) or not choices:
-            what = "the answer has no choices"
+            what = phrase("the answer has no choices")
             raise OutOfFormError(what)
         message = choices[0].get("message")
         if message is None or _SAID.isdisjoint(message.keys()):
-            what = "the answer has no message"
+            what = phrase("the answer has no message")
             raise OutOfFormError(what)
         return reply_of(
             message.get("content") or message.get("refusal") or message.get("content"),
@@ -213,7 +214,7 @@ def _tool_call(call: dict[str, Any]) -> ToolCall:
     function = call["function"]
     name, key = function["name"], call.get("id") or ""
     if not (isinstance(name, str) and isinstance(key, str)):
-        what = "the answer calls a tool that has no name"
+        what = phrase("the answer calls a tool that has no name")
         raise OutOfFormError(what)
     return ToolCall(key, name, _arguments(function.get("arguments")))
 

@@ -24,6 +24,7 @@ from lambdagent.effects.protocol import ModelCall, Reply
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Data, NotDataError, Record, freeze, thaw
 from lambdagent.ir.pattern import Pattern, PatternError, compile_pattern
+from lambdagent.messages import phrase
 
 _KEYS = {"replies", "rules", "recording"}
 _RULE_KEYS = {"agent", "match", "reply", "times"}
@@ -61,9 +62,17 @@ def _found(pattern: Pattern, text: str) -> bool:
     try:
         cost = pattern.cost(text, searching=True)
     except PatternError as error:
-        raise _misuse(f"`match: {shown}` cannot be looked for: {error}") from error
+        raise _misuse(
+            phrase("`match: {pattern}` cannot be looked for: {error}", pattern=shown, error=error)
+        ) from error
     if cost > _LONGEST_MATCH_US:
-        raise _misuse(f"`match: {shown}` could take too long on {len(text)} characters")
+        raise _misuse(
+            phrase(
+                "`match: {pattern}` could take too long on {count} characters",
+                pattern=shown,
+                count=len(text),
+            )
+        )
     return pattern.regex.search(text) is not None
 
 
@@ -102,7 +111,7 @@ class Scripted:
         if recording is None:
             return
         if not isinstance(recording, str):
-            raise _misuse("`recording` must be a path")
+            raise _misuse(phrase("`recording` must be a path"))
         for agent, reply in read_recording((base_dir or Path()) / recording):
             self._replies.setdefault(agent, deque()).append(reply)
 
@@ -125,7 +134,7 @@ class Scripted:
                 self._served[call.agent] = number
                 _say(call, reply)
                 return reply
-        what = "no rule fits" if self._rules else "all of them are used up"
+        what = phrase("no rule fits") if self._rules else phrase("all of them are used up")
         raise EffectError(finding("E004", site=call.site, number=number, message=what))
 
     async def achat(self, call: ModelCall) -> Reply:
@@ -167,7 +176,7 @@ def _parts(script: object) -> Record:
         case Record():
             _only(data, _KEYS, "model.script")
             return data
-    raise _misuse("`model.script` must be a list of replies or a mapping")
+    raise _misuse(phrase("`model.script` must be a list of replies or a mapping"))
 
 
 def _replies(data: Data) -> dict[str | None, deque[Reply]]:
@@ -181,17 +190,21 @@ def _replies(data: Data) -> dict[str | None, deque[Reply]]:
 
 def _rule(data: Data) -> _Rule:
     if not isinstance(data, Record) or "reply" not in data:
-        raise _misuse("a rule is a mapping with a `reply`")
+        raise _misuse(phrase("a rule is a mapping with a `reply`"))
     _only(data, _RULE_KEYS, "rules")
     match, agent, times = data.get("match"), data.get("agent"), data.get("times")
     if not (isinstance(match, str | None) and isinstance(agent, str | None)):
-        raise _misuse("`match` and `agent` of a rule must be texts")
+        raise _misuse(phrase("`match` and `agent` of a rule must be texts"))
     if not (times is None or (type(times) is int and times >= 0)):
-        raise _misuse("`times` of a rule must be a whole number")
+        raise _misuse(phrase("`times` of a rule must be a whole number"))
     try:
         pattern = None if match is None else compile_pattern(match)
     except PatternError as error:
-        raise _misuse(f"`match: {match!s:.80}` cannot be used: {error}") from error
+        raise _misuse(
+            phrase(
+                "`match: {pattern}` cannot be used: {error}", pattern=f"{match!s:.80}", error=error
+            )
+        ) from error
     return _Rule(pattern, _reply(data["reply"]), agent, float("inf") if times is None else times)
 
 
@@ -206,18 +219,18 @@ def _reply(data: Data) -> Reply:
 
 def _list_of(data: Data, where: str) -> tuple[Data, ...]:
     if not isinstance(data, tuple):
-        raise _misuse(f"`{where}` must be a list")
+        raise _misuse(phrase("`{where}` must be a list", where=where))
     return data
 
 
 def _only(data: Record, known: set[str], where: str) -> None:
     unknown = sorted(set(data) - known)
     if unknown:
-        raise _misuse(f"`{where}` has no key `{unknown[0]}`")
+        raise _misuse(phrase("`{where}` has no key `{key}`", where=where, key=unknown[0]))
 
 
 def _misuse(message: str) -> EffectError:
-    hint = "write `replies:`, `rules:` or `recording:` as in docs/providers.md"
+    hint = phrase("write `replies:`, `rules:` or `recording:` as in docs/providers.md")
     return EffectError(finding("E005", provider="scripted", message=message, hint=hint))
 
 
@@ -280,7 +293,7 @@ def _entries(lines: list[str]) -> Iterator[tuple[str, Reply]]:
     for number, line in enumerate(lines, 1):
         if number == 1:
             if _parsed(line, number) != Record({_FORMAT_KEY: _FORMAT}):
-                what = f'line 1 must be {{"{_FORMAT_KEY}": {_FORMAT}}}'
+                what = phrase('line 1 must be {{"{key}": {form}}}', key=_FORMAT_KEY, form=_FORMAT)
                 raise ValueError(what)
         elif line:
             yield _entry(_parsed(line, number), number)
@@ -290,7 +303,7 @@ def _parsed(line: str, number: int) -> Data:
     try:
         return freeze(json.loads(line))
     except (TypeError, ValueError) as error:
-        what = f"line {number} is no JSON"
+        what = phrase("line {number} is no JSON", number=number)
         raise ValueError(what) from error
 
 
@@ -298,5 +311,5 @@ def _entry(data: Data, number: int) -> tuple[str, Reply]:
     match data:
         case Record() if isinstance(data.get("agent"), str) and "reply" in data:
             return str(data["agent"]), Reply.from_data(data["reply"])
-    what = f"line {number} has no `agent` and `reply`"
+    what = phrase("line {number} has no `agent` and `reply`", number=number)
     raise ValueError(what)

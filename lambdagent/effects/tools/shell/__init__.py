@@ -23,8 +23,9 @@ from lambdagent.effects.tools.shell.belt import check_command
 from lambdagent.effects.tools.shell.process import Outcome, run_group
 from lambdagent.effects.tools.shell.words import VARIABLE, RefusedError
 from lambdagent.errors import EffectError, finding
+from lambdagent.messages import phrase
 
-_HINT = "write another command, or put this one into a script and call that"
+_HINT = phrase("write another command, or put this one into a script and call that")
 
 
 class ShellTool:
@@ -47,7 +48,9 @@ class ShellTool:
         try:
             script = check_command(command)
         except RefusedError as error:
-            raise EffectError(finding("E006", name=name, reason=str(error), hint=_HINT)) from error
+            raise EffectError(
+                finding("E006", name=name, reason=error.args[0], hint=_HINT)
+            ) from error
         self.name = name
         self.command = command
         self.timeout_s = timeout_s

@@ -39,6 +39,7 @@ from lambdagent.effects.tools.shell.words import (
     Script,
     without_prefix,
 )
+from lambdagent.messages import phrase
 
 _MAX_DEPTH = 8
 
@@ -81,7 +82,7 @@ class _Scope:
 
     def deeper(self) -> _Scope:
         if self.depth >= _MAX_DEPTH:
-            raise RefusedError(f"it is nested more than {_MAX_DEPTH} levels deep")
+            raise RefusedError(phrase("it is nested deeper than {most} levels", most=_MAX_DEPTH))
         return attrs.evolve(self, depth=self.depth + 1)
 
 
@@ -96,7 +97,7 @@ def check_command(text: str) -> Script:
 
 def _check_script(text: str, scope: _Scope) -> Script:
     if _BOMB.search(text):
-        raise RefusedError("it is a fork bomb")
+        raise RefusedError(phrase("it is a fork bomb"))
     script = read_script(text, scope.tainted)
     tainted = tainted_within(script, text, scope.tainted)
     has_input = script.has_holes or script.references > 0
@@ -155,16 +156,16 @@ def _check(words: Sequence[str], scope: _Scope) -> None:
 def _name(word: str) -> str:
     """Return the name of a program without its folder."""
     if HOLE in word:
-        raise RefusedError("the input would be the command itself")
+        raise RefusedError(phrase("the input would be the command itself"))
     if _COMPUTED.match(word) and not _LOOKUP.match(word):
-        raise RefusedError("the command itself is computed")
+        raise RefusedError(phrase("the command itself is computed"))
     return word.rsplit("/", 1)[-1]
 
 
 def _check_name(name: str, words: Sequence[str]) -> None:
     blocked = name in _NEVER or name.split(".", 1)[0] in {"mkfs", "mke2fs"}
     if blocked or (name == "systemctl" and _SYSTEMCTL & set(words)):
-        raise RefusedError(f"`{name}` is blocked")
+        raise RefusedError(phrase("`{name}` is blocked", name=name))
 
 
 def _check_rm(_name: str, words: Sequence[str], _scope: _Scope) -> None:
@@ -174,7 +175,7 @@ def _check_rm(_name: str, words: Sequence[str], _scope: _Scope) -> None:
     recursive = "r" in short or "R" in short or any("--recursive".startswith(o) for o in long)
     force = "f" in short or any("--force".startswith(o) for o in long)
     if (recursive and force) or any(o.startswith("--no-pres") for o in long):
-        raise RefusedError("`rm` with -r and -f is blocked")
+        raise RefusedError(phrase("`rm` with -r and -f is blocked"))
 
 
 def _options(words: Sequence[str]) -> list[str]:
@@ -184,7 +185,7 @@ def _options(words: Sequence[str]) -> list[str]:
 
 def _refuse_device(word: str) -> None:
     if _DEVICE.search(word):
-        raise RefusedError("writing to a device is blocked")
+        raise RefusedError(phrase("writing to a device is blocked"))
 
 
 def _check_shell(name: str, words: Sequence[str], scope: _Scope) -> None:
@@ -192,9 +193,9 @@ def _check_shell(name: str, words: Sequence[str], scope: _Scope) -> None:
     if call.code is not None:
         _check_code(f"{name} -c", words[call.code] if call.code < len(words) else "", scope)
     elif call.script is not None and words[call.script].startswith("<("):
-        raise RefusedError(f"what another command prints is run by `{name}`")
+        raise RefusedError(phrase("what another command prints is run by `{name}`", name=name))
     elif call.reads_stdin and not scope.from_file:
-        raise RefusedError(f"what `{name}` reads would be run by it")
+        raise RefusedError(phrase("what `{name}` reads would be run by it", name=name))
     for word in words:
         if word.startswith("--command="):
             _check_code(name, word.partition("=")[2], scope)
@@ -217,19 +218,19 @@ def _check_find(_name: str, words: Sequence[str], scope: _Scope) -> None:
 
 def _check_source(name: str, words: Sequence[str], _scope: _Scope) -> None:
     if any(word.startswith("<(") or is_stdin(word) for word in words[:1]):
-        raise RefusedError(f"what another command prints is run by `{name}`")
+        raise RefusedError(phrase("what another command prints is run by `{name}`", name=name))
 
 
 def _check_interpreter(name: str, words: Sequence[str], scope: _Scope) -> None:
     if scope.poured and not scope.from_file and interpreter_call(name, words).reads_stdin:
-        raise RefusedError(f"the input could be a program for `{name}`")
+        raise RefusedError(phrase("the input could be a program for `{name}`", name=name))
 
 
 def _check_code(name: str, code: str, scope: _Scope) -> None:
     if HOLE in code:
-        raise RefusedError(f"`{name}` would read the input as code")
+        raise RefusedError(phrase("`{name}` would read the input as code", name=name))
     if _COMPUTED.match(code):
-        raise RefusedError(f"what another command prints is run by `{name}`")
+        raise RefusedError(phrase("what another command prints is run by `{name}`", name=name))
     _check_script(code, scope.deeper())
 
 
@@ -242,12 +243,12 @@ def _check_wrapper(name: str, words: Sequence[str], scope: _Scope) -> None:
     for number, start in enumerate(starts(name, words)):
         exact = scope.exact and number == 0
         if exact and any(HOLE in word for word in words[:start]):
-            raise RefusedError(f"`{name}` could read the input as code")
+            raise RefusedError(phrase("`{name}` could read the input as code", name=name))
         within = attrs.evolve(scope, exact=exact)
         if name in {"parallel", "xargs"}:
             _check_fed_words(name, words[:start], words[start:], within)
         elif exact and start >= len(words) and _opens_shell(name, words):
-            raise RefusedError(f"what `{name}` reads would be run by a shell")
+            raise RefusedError(phrase("what `{name}` reads would be run by a shell", name=name))
         else:
             _check_rest(words[start:], within)
 

@@ -29,6 +29,7 @@ from lambdagent.effects.tools.shell.words import (
     Script,
     without_prefix,
 )
+from lambdagent.messages import phrase
 
 # They run none of their words, so short options and words such as `sh` are no sign of it.
 _HARMLESS = names(
@@ -86,7 +87,7 @@ def _refuse_obeyed(script: Script) -> None:
     for command in script.commands:
         for word in command.words:
             if HOLE in word and _OBEYED.match(word):
-                raise RefusedError(f"`{word.split('=')[0]}` would be the input")
+                raise RefusedError(phrase("`{word}` would be the input", word=word.split("=")[0]))
 
 
 def _filled(script: Script) -> frozenset[str]:
@@ -198,4 +199,4 @@ def _refuse_behind_runner(name: str, words: Sequence[str], at: int) -> None:
 
 
 def _read_as_code(name: str) -> RefusedError:
-    return RefusedError(f"`{name}` could read the input as code")
+    return RefusedError(phrase("`{name}` could read the input as code", name=name))

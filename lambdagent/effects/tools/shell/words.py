@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 import attrs
 
+from lambdagent.messages import phrase
+
 HOLE = "\0"  # stands for the input in the words of a command
 VARIABLE = "lambdagent_input"
 
@@ -105,7 +107,7 @@ class Script:
             RefusedError: It is no script, or a ``{}`` stands where no reference can.
         """
         if HOLE in text:
-            raise RefusedError("it holds a null character")
+            raise RefusedError(phrase("it holds a null character"))
         self.commands: list[Command] = []
         self.text = text
         self._at = 0
@@ -190,7 +192,7 @@ class Script:
             self._draft.fed = True
         elif kind.startswith("<<"):
             if HOLE in target:
-                raise RefusedError("`{}` names a here-document")
+                raise RefusedError(phrase("`{}` names a here-document"))
             self._draft.fed = True
             quoted = any(char in self.text[start : self._at] for char in "'\"\\")
             self._documents.append(_Document(target, quoted, kind == "<<-"))
@@ -207,7 +209,7 @@ class Script:
     def _skip_document(self, document: _Document) -> None:
         end, after = self._end_of(document)
         if "{}" in self.text[self._at : end]:
-            raise RefusedError("`{}` stands in a here-document")
+            raise RefusedError(phrase("`{}` stands in a here-document"))
         while self._at < end and not document.quoted:
             char = self._peek()
             if char == "\\" or self.text.startswith("$'", self._at):
@@ -215,7 +217,7 @@ class Script:
             else:
                 self._expansion(char)
         if self._at > after:
-            raise RefusedError("a parenthesis is not closed")
+            raise RefusedError(phrase("a parenthesis is not closed"))
         self._copy(after - self._at)
 
     def _end_of(self, document: _Document) -> tuple[int, int]:
@@ -287,7 +289,7 @@ class Script:
     def _single(self) -> str:
         end = self.text.find("'", self._at + 1)
         if end < 0:
-            raise RefusedError("a quote is not closed")
+            raise RefusedError(phrase("a quote is not closed"))
         inside = self.text[self._at + 1 : end].split("{}")
         self._at = end + 1
         self._count_holes(len(inside) - 1)
@@ -308,15 +310,15 @@ class Script:
                 parts.append(self._copy(2))
             else:
                 parts.append(self._expansion(char))
-        self._expect('"', "a quote is not closed")
+        self._expect('"', phrase("a quote is not closed"))
         return "".join(parts)
 
     def _backticks(self) -> str:
         found = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL).match(self.text, self._at)
         if not found:
-            raise RefusedError("a backtick is not closed")
+            raise RefusedError(phrase("a backtick is not closed"))
         if "{}" in found.group():
-            raise RefusedError("`{}` stands between backticks")
+            raise RefusedError(phrase("`{}` stands between backticks"))
         self._deeper()
         inner = Script(re.sub(r"\\([`\\$])", r"\1", found.group(1)), self._tainted)
         self._depth -= 1
@@ -334,11 +336,11 @@ class Script:
         self._read(closing=True)
         self._draft, self._documents = outer
         self._depth -= 1
-        self._expect(")", "a parenthesis is not closed")
+        self._expect(")", phrase("a parenthesis is not closed"))
         for command in self.commands[first:]:
             name, *words = without_prefix(command.words) or ("",)
             if name == "case" or (name == "time" and "case" in words):
-                raise RefusedError("`case` stands inside a substitution")
+                raise RefusedError(phrase("`case` stands inside a substitution"))
         has_hole = self._holes + self._references > holes
         return self.text[start : self._at] + HOLE * has_hole
 
@@ -350,7 +352,7 @@ class Script:
         self._copy(opened)
         while not self.text.startswith(closer, self._at):
             if self._at >= len(self.text):
-                raise RefusedError(f"`{closer}` is missing")
+                raise RefusedError(phrase("`{closer}` is missing", closer=closer))
             self._part()
         self._copy(len(closer))
         self._fixed -= 1
@@ -359,7 +361,7 @@ class Script:
         if not self._taints(text):
             return text
         if closer != "}" or _EVALUATED.search(text):
-            raise RefusedError("a variable with the input stands where it is evaluated")
+            raise RefusedError(phrase("a variable with the input stands where it is evaluated"))
         self._references += 1
         return HOLE
 
@@ -373,7 +375,7 @@ class Script:
 
     def _count_holes(self, number: int) -> None:
         if number and self._fixed:
-            raise RefusedError("`{}` stands inside an expansion")
+            raise RefusedError(phrase("`{}` stands inside an expansion"))
         self._holes += number
 
     def _refuse_arithmetic(self) -> None:
@@ -381,12 +383,12 @@ class Script:
         if self.text.startswith("((", self._at):
             inside = self.text[self._at :].split("))")[0]
             if "{}" in inside or self._taints(inside):
-                raise RefusedError("`{}` stands inside an expansion")
+                raise RefusedError(phrase("`{}` stands inside an expansion"))
 
     def _deeper(self) -> None:
         self._depth += 1
         if self._depth > _MAX_DEPTH:
-            raise RefusedError(f"it is nested more than {_MAX_DEPTH} levels deep")
+            raise RefusedError(phrase("it is nested deeper than {most} levels", most=_MAX_DEPTH))
 
     def _is_substitution(self) -> bool:
         return self.text.startswith(("<(", ">("), self._at)

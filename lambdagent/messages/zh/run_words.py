@@ -1,0 +1,127 @@
+"""What is said of models, tools and their commands, in Chinese.
+
+All of it may come from the data of a run, where it is English.
+See Note [Words in the data of a run].
+"""
+
+from __future__ import annotations
+
+PHRASES: dict[str, str] = {
+    # --- what a program says when it fails ---
+    "it must satisfy {rule}": "必须满足 {rule}",
+    "the validator": "验证函数",
+    "no answer after {count} rounds": "{count} 轮之后仍没有回答",
+    "the condition was not met in {count} rounds": "{count} 轮之内没有满足条件",
+    "natural number up to {largest}": "不超过 {largest} 的自然数",
+    # --- models ---
+    "add `model.baseUrl: https://…/v1`": "添加 `model.baseUrl: https://…/v1`",
+    "the key in `{variable}` holds characters that no key has": (
+        "`{variable}` 中的密钥含有密钥不可能有的字符"
+    ),
+    "no URL of a web server": "不是 Web 服务器的 URL",
+    "there is no such provider": "没有这个 provider",
+    "use one of {known}": "使用其中之一：{known}",
+    "it has no URL": "它没有 URL",
+    "copy the key into `{variable}` again": "重新把密钥复制到 `{variable}`",
+    "write the whole URL, such as `baseUrl: https://…/v1`": (
+        "写完整的 URL，例如 `baseUrl: https://…/v1`"
+    ),
+    "it is not supported yet": "尚不支持",
+    "use `provider: anthropic`": "使用 `provider: anthropic`",
+    "this is no URL: `{url}`": "这不是 URL：`{url}`",
+    "the answer calls a tool that has no name": "回答调用了一个没有名称的工具",
+    "the answer is no message": "回答不是消息",
+    "check the object that was passed as `providers=`": "检查通过 `providers=` 传入的对象",
+    "a {name} has no method `chat`": "{name} 没有方法 `chat`",
+    "the answer has no choices": "回答中没有 choices",
+    "the answer has no message": "回答中没有 message",
+    "check `model.baseUrl`": "检查 `model.baseUrl`",
+    "check `model.baseUrl` and the settings under `model:`": (
+        "检查 `model.baseUrl` 和 `model:` 下的设置"
+    ),
+    "change the prompt or the input": "修改提示词或输入",
+    "raise `model.maxTokens`": "增大 `model.maxTokens`",
+    "check the settings under `model:`": "检查 `model:` 下的设置",
+    "check the key in `{variable}`": "检查 `{variable}` 中的密钥",
+    "check the key in `{variable}` and what it may use": "检查 `{variable}` 中的密钥以及它的权限",
+    "check `model.name` and `model.baseUrl`": "检查 `model.name` 和 `model.baseUrl`",
+    "raise `model.timeout`": "增大 `model.timeout`",
+    "send less text, or lower `model.maxHistoryTokens`": (
+        "少发一些文本，或者减小 `model.maxHistoryTokens`"
+    ),
+    "wait a little, or run fewer calls at once": "稍等片刻，或者减少同时进行的调用",
+    "the content of the answer is no text": "回答的内容不是文本",
+    "a part of the answer is no text": "回答的一部分不是文本",
+    "the reason why the model stopped is no text": "模型停止的原因不是文本",
+    "the answer is not in the form of its API": "回答不符合它的 API 的格式",
+    "the answer has no text": "回答中没有文本",
+    "the model gave no text, it stopped with `{reason}`": (
+        "模型没有给出文本，停止的原因是 `{reason}`"
+    ),
+    "`{name}` of the answer is no number of tokens": "回答中的 `{name}` 不是 token 数",
+    "instead of an answer came an error: {error}": "得到的不是回答而是错误：{error}",
+    "the call was cancelled": "调用已取消",
+    "raise `--timeout`": "增大 `--timeout`",
+    "try again later": "稍后再试",
+    "the request is no Unicode text": "请求不是 Unicode 文本",
+    "remove the half characters": "去掉半个字符",
+    "no connection to {url}": "无法连接 {url}",
+    "the timeout": "超时设置",
+    # --- scripted models ---
+    "write `replies:`, `rules:` or `recording:` as in docs/providers.md": (
+        "按 docs/providers.md 写 `replies:`、`rules:` 或 `recording:`"
+    ),
+    "line {number} has no `agent` and `reply`": "第 {number} 行没有 `agent` 和 `reply`",
+    "`model.script` must be a list of replies or a mapping": (
+        "`model.script` 必须是回答的列表或映射"
+    ),
+    "`match: {pattern}` could take too long on {count} characters": (
+        "`match: {pattern}` 在 {count} 个字符上可能耗时太久"
+    ),
+    "no rule fits": "没有匹配的规则",
+    "all of them are used up": "所有回答都已用完",
+    "a rule is a mapping with a `reply`": "规则是带有 `reply` 的映射",
+    "`match` and `agent` of a rule must be texts": "规则的 `match` 和 `agent` 必须是文本",
+    "`times` of a rule must be a whole number": "规则的 `times` 必须是整数",
+    "`{where}` must be a list": "`{where}` 必须是列表",
+    "`{where}` has no key `{key}`": "`{where}` 没有键 `{key}`",
+    "line {number} is no JSON": "第 {number} 行不是 JSON",
+    "`match: {pattern}` cannot be looked for: {error}": "无法查找 `match: {pattern}`：{error}",
+    "`recording` must be a path": "`recording` 必须是路径",
+    "`match: {pattern}` cannot be used: {error}": "不能使用 `match: {pattern}`：{error}",
+    'line 1 must be {{"{key}": {form}}}': '第 1 行必须是 {{"{key}": {form}}}',
+    # --- commands ---
+    "write another command, or put this one into a script and call that": (
+        "换一个命令，或者把它写成脚本再调用"
+    ),
+    "it is a fork bomb": "这是 fork 炸弹",
+    "the input would be the command itself": "输入会成为命令本身",
+    "the command itself is computed": "命令本身是计算出来的",
+    "`{name}` is blocked": "`{name}` 被禁止",
+    "`rm` with -r and -f is blocked": "带 -r 和 -f 的 `rm` 被禁止",
+    "writing to a device is blocked": "禁止写入设备",
+    "what another command prints is run by `{name}`": "`{name}` 会执行另一个命令的输出",
+    "the input could be a program for `{name}`": "输入可能成为 `{name}` 的程序",
+    "`{name}` would read the input as code": "`{name}` 会把输入当作代码",
+    "it is nested deeper than {most} levels": "嵌套超过 {most} 层",
+    "`{name}` could read the input as code": "`{name}` 可能把输入当作代码",
+    "what `{name}` reads would be run by it": "`{name}` 会执行它读到的内容",
+    "what `{name}` reads would be run by a shell": "`{name}` 读到的内容会由 shell 执行",
+    "`{word}` would be the input": "`{word}` 会成为输入",
+    "a quote is not closed": "引号没有闭合",
+    "a parenthesis is not closed": "括号没有闭合",
+    "it holds a null character": "其中含有空字符",
+    "`{}` stands in a here-document": "`{}` 出现在 here-document 中",
+    "a backtick is not closed": "反引号没有闭合",
+    "`{}` stands between backticks": "`{}` 出现在反引号之间",
+    "a variable with the input stands where it is evaluated": (
+        "含有输入的变量出现在会被求值的地方"
+    ),
+    "`{}` stands inside an expansion": "`{}` 出现在展开式中",
+    "`case` stands inside a substitution": "`case` 出现在命令替换中",
+    "`{closer}` is missing": "缺少 `{closer}`",
+    "`{}` names a here-document": "`{}` 被用作 here-document 的名称",
+    "`confirm` must return True, False, a reason or None, got {got}": (
+        "`confirm` 必须返回 True、False、原因或 None，实际是：{got}"
+    ),
+}

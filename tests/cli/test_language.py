@@ -1,0 +1,97 @@
+"""The language in which `lambdagent` tells what is wrong."""
+
+import io
+import re
+
+import pytest
+
+from lambdagent.cli.main import main
+from lambdagent.cli.output import Output
+from tests.cli.command import Command
+
+CHINESE = re.compile("[一-鿿]")
+BROKEN = """\
+type: react
+systemPrompt: p
+model: {provider: scripted, script: [a], temprature: hot, contextWindow: 0}
+react: {maxSteps: "5", toolTimeout: soon}
+mcp: {localTools: terminate, policy: {mode: atuo}}
+guard: {validator: "f(x)", retry: -1}
+memory: {enabled: maybe, size: 99999999999999999999}
+x: 1
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_chinese(monkeypatch: pytest.MonkeyPatch, chinese: None) -> None:
+    monkeypatch.setenv("LAMBDAGENT_LANG", "zh")
+
+
+def test_findings_are_told_in_chinese_word_by_word(command: Command):
+    command.write("agent.yml", BROKEN)
+    done = command("compile", "agent.yml")
+    assert done.code == 2
+    heads = [line for line in done.err.splitlines() if line.startswith("agent.yml:")]
+    assert len(heads) == 12
+    assert all("错误[" in line and CHINESE.search(line.partition("]: ")[2]) for line in heads)
+    assert not re.search("^(why|fix): ", done.err, re.MULTILINE)
+    told = re.sub("^(\\d+| +) \\| .*$", "", done.err, flags=re.MULTILINE)  # but the excerpts
+    assert not re.search(r"(?<![\w`]) (must|is|are|the|a|of|write|got) ", told)
+
+
+def test_json_and_workflow_commands_are_chinese_too(command: Command):
+    command.write("agent.yml", BROKEN)
+    assert '"expected": "true 或 false"' in command("compile", "agent.yml", "--format", "json").out
+    assert "必须是列表" in command("compile", "agent.yml", "--format", "github").out
+
+
+def test_what_is_wrong_with_a_command_line_is_told_in_chinese(command: Command):
+    assert command("runn").err.startswith("lambdagent: 没有命令 `runn`\n修复: ")
+    assert "应为：0 到 2 的数，实际是：" in command("run", "a.yml", "x", "--temperature", "9").err
+
+
+def test_a_failure_of_a_run_is_told_in_chinese_and_kept_in_english(command: Command):
+    command.write(
+        "agent.yml",
+        "type: simple\nname: a\nsystemPrompt: p\n"
+        "model: {provider: scripted, script: {rules: [{match: never, reply: r}]}}\n",
+    )
+    done = command("run", "agent.yml", "hello", "--checkpoint-dir", "runs")
+    assert done.code == 1
+    assert "错误[E004]: `llm:a` 的脚本没有第 1 个回答：没有匹配的规则" in done.err
+    kept = [path.read_bytes() for path in (command.folder / "runs").rglob("*") if path.is_file()]
+    assert kept
+    assert not any(CHINESE.search(data.decode(errors="ignore")) for data in kept)
+
+
+def test_what_a_program_says_of_itself_is_told_in_chinese(command: Command):
+    command.write(
+        "agent.yml",
+        "type: simple\nname: a\nsystemPrompt: p\n"
+        "model: {provider: scripted, script: {replies: [r]}}\n"
+        'guard: {validator: "len(x) > 9", retry: 0}\n',
+    )
+    done = command("run", "agent.yml", "hello")
+    assert "错误[R002]: 没有回答通过 guard：必须满足 len(x) > 9；最后一个是 r" in done.err
+
+
+def test_who_cannot_read_chinese_gets_english(command: Command):
+    err = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
+    assert main(["compile", "none.yml"], Output(io.StringIO(), err)) == 4
+    assert b"error[S012]: there is no file" in err.buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("environment", "chinese_told"),
+    [
+        ({"LAMBDAGENT_LANG": "zh", "LC_ALL": "C.UTF-8"}, True),
+        ({"LAMBDAGENT_LANG": "", "LC_ALL": "zh_CN.UTF-8"}, True),
+        ({"LAMBDAGENT_LANG": "en", "LC_ALL": "zh_CN.UTF-8"}, False),
+    ],
+)
+def test_a_process_looks_at_its_environment(
+    command: Command, environment: dict[str, str], chinese_told: bool
+):
+    done = command.process("compile", "none.yml", env={**environment, "PYTHONUTF8": "1"})
+    assert done.code == 4
+    assert bool(CHINESE.search(done.err)) is chinese_told
