@@ -3,7 +3,7 @@ PYTHON ?= python
 DOCS = $(wildcard README.md docs/*.md)
 CORE = lambdagent/ir/*,lambdagent/desugar/*,lambdagent/machine/*,lambdagent/trace/*
 
-.PHONY: check test format laws mutate chaos bench
+.PHONY: check test format laws mutate chaos fuzz bench
 
 # What CI runs; stops at the first failure.
 check:
@@ -40,6 +40,11 @@ mutate:
 KILLS ?= 10000
 chaos:
 	$(PYTHON) -m tests.chaos.chaos $(KILLS)
+
+# Files of every bad kind, compiled: none may do harm.
+FUZZ ?= 20000
+fuzz:
+	$(PYTHON) -m tests.fuzz.fuzz $(FUZZ)
 
 bench:
 	$(PYTHON) -m bench

@@ -1,0 +1,323 @@
+"""Files as nobody should write them: valid, nearly valid, binary, huge, deeply nested, bombs.
+
+Each comes from its number alone, so that a file that does harm can be made again.
+"""
+
+import random
+import string
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+# Note [Large λ texts]
+#
+# A λ text is also what programs are printed as, so that none is refused for its size. To read it
+# takes 10 to 25 µs a lexeme; those made here have 25,000 at most, so that they keep to the second.
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+class File(NamedTuple):
+    """What is compiled: a name, whose ending says how it is read, and bytes."""
+
+    name: str
+    data: bytes
+
+
+def _corpus() -> dict[str, list[str]]:
+    """Return texts that compile, by ending."""
+    golden = ROOT / "tests" / "golden" / "agents"
+    return {
+        ".yml": [
+            path.read_text(encoding="utf-8")
+            for place in ("examples", "tests/conformance")
+            for path in sorted((ROOT / place).rglob("*.yml"))
+        ],
+        ".lam": [
+            *(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("examples/*.lam"))),
+            *(path.read_text(encoding="utf-8") for path in sorted(golden.glob("*.lam.txt"))),
+        ],
+        ".json": [
+            '{"lambdagent": 1, "name": "a", "core": [["lit", 1]], "sites": []}',
+            '{"type": "simple", "systemPrompt": "p", "model": {"provider": "scripted"}}',
+        ],
+    }
+
+
+CORPUS = _corpus()
+# Every field of an agent file, as its path.
+PATHS = sorted(
+    line.split("`")[1]
+    for line in (ROOT / "docs" / "yaml.md").read_text(encoding="utf-8").splitlines()
+    if line.startswith("| `")
+)
+_TYPES = ("simple", "react", "chain", "router", "parallel", "groupchat", "simpel", "", "null")
+# fmt: off
+_SCALARS = (
+    "null", "~", "true", "no", "0", "-1", "1e999", "-0.0", ".nan", ".inf", "0x1F", "1_000",
+    "9" * 400, "1." + "0" * 400, "2024-01-01", "12:30:45", "''", '""', "' '", '"\\u0000"',
+    "!!python/object:os.system x", "!!binary aGk=", "!!int x", "*a", "&a", "&a [*a]", "[", "]",
+    "{", "}", "[,]", "{,}", "? a", "- - -", "|", ">", "|9", "%", "@", "`", "${", "${HOME}",
+    "${A:-", "$${", "{a: {b: {c: []}}}", "<<", "{<<: 1}", "{<<: [1, 2]}", "[1, {a: b}, null]",
+    '"\\ud800"', "🙂", "\u202e", "é" * 90, "x" * 20_000, "scripted", "openai", "gpt-4o",
+    "len(x) > 3", "9 ** 9 ** 9", "(" * 90, "x" * 3000, "re.search('(a+)+$', x)", "lambda: 0",
+    "[y for y in x for z in x]", "__import__('os')", "x.__class__", "'%1000000d' % 1", "x[::-1]",
+    "(a+)+$", "(?P<a>(?P=a))", "[a-", "a{99999}", "(?i:(?i:" * 50, "\\",
+)
+_LEXEMES = (
+    "λx. ", "\\x. ", "(", ")", "[", "]", "{", "}", "⟨", "⟩", "x", "f", "self", "Y[3]", "Y", ".",
+    ",", ";", "=", "let ", " in ", "if ", " then ", " else ", "case ", " of ", "⇒", "where ", "3",
+    '"t"', "`n`", "^0", "@a.b ", "llm.a", "tool.b", "par[2]", "guard[1]", "church[9]", ">>", "++",
+    "::", "PAR(", "Guard(", "Memory(", "Truth(", "LLM_{", "CASE ", "IF ", "THEN ", "ELSE ",
+    "Γ ∪ local", "Yₙ", "Y₂₀", "-", "|", "#", "--", '"', "`", "\n", "0xff", "1e9", "true", "null",
+    "site[", "_",
+)
+# fmt: on
+
+
+def _text(pick: random.Random) -> tuple[str, str]:
+    """Return a text that compiles, and its ending."""
+    ending = pick.choices(list(CORPUS), weights=(6, 3, 1))[0]
+    return pick.choice(CORPUS[ending]), ending
+
+
+def _valid(pick: random.Random) -> File:
+    text, ending = _text(pick)
+    return File(f"a{ending}", text.encode())
+
+
+def _lines_changed(pick: random.Random) -> File:
+    """Lines are gone, twice there, elsewhere, or further in."""
+    text, ending = _text(pick)
+    lines = text.split("\n")
+    for _ in range(pick.randint(1, 6)):
+        at = pick.randrange(len(lines))
+        match pick.randrange(6):
+            case 0:
+                del lines[at]
+            case 1:
+                lines.insert(at, lines[at])
+            case 2:
+                lines.insert(at, lines.pop(pick.randrange(len(lines))))
+            case 3:
+                lines[at] = " " * pick.randint(1, 3) + lines[at]
+            case 4:
+                lines[at] = lines[at].lstrip()
+            case _:
+                lines[at] = "\t" + lines[at]
+        lines = lines or [""]
+    return File(f"a{ending}", "\n".join(lines).encode())
+
+
+def _values_changed(pick: random.Random) -> File:
+    """Other values stand behind some keys."""
+    lines = pick.choice(CORPUS[".yml"]).split("\n")
+    for _ in range(pick.randint(1, 5)):
+        at = pick.randrange(len(lines))
+        key, colon, _rest = lines[at].partition(":")
+        if colon:
+            lines[at] = f"{key}: {pick.choice(_SCALARS)}"
+    return File("a.yml", "\n".join(lines).encode())
+
+
+def _characters_changed(pick: random.Random) -> File:
+    """Some characters are gone, others, or more."""
+    text, ending = _text(pick)
+    characters = [*text]
+    for _ in range(pick.randint(1, 12)):
+        at = pick.randrange(len(characters) or 1)
+        characters[at : at + pick.randint(0, 3)] = pick.choice([*string.printable, "λ", "\u200b"])
+    return File(f"a{ending}", "".join(characters).encode())
+
+
+def _fields(pick: random.Random) -> File:
+    """Any fields, with any values."""
+    tree: dict[str, object] = {"type": pick.choice(_TYPES), "systemPrompt": "p"}
+    for path in pick.sample(PATHS, pick.randint(1, 25)):
+        keys = [key for key in path.replace("[]", "").split(".") if key]
+        place = tree
+        for key in keys[:-1]:
+            below = place.get(_slip(pick, key))
+            if not isinstance(below, dict):
+                below = place[key] = {}
+            place = below
+        if keys:
+            place[_slip(pick, keys[-1])] = pick.choice(_SCALARS)
+    return File("a.yml", _written(tree, "").encode())
+
+
+def _slip(pick: random.Random, key: str) -> str:
+    if pick.random() > 0.1 or len(key) < 2:
+        return key
+    at = pick.randrange(len(key) - 1)
+    return key[:at] + key[at + 1] + key[at] + key[at + 2 :]
+
+
+def _written(tree: dict[str, object], margin: str) -> str:
+    lines = []
+    for key, value in tree.items():
+        if isinstance(value, dict):
+            lines.append(f"{margin}{key}:\n{_written(value, margin + '  ')}")
+        else:
+            lines.append(f"{margin}{key}: {value}")
+    return "\n".join(lines)
+
+
+def _lexemes(pick: random.Random) -> File:
+    """A λ text of any lexemes."""
+    count = pick.choice((5, 30, 300))
+    return File("a.lam", "".join(pick.choices(_LEXEMES, k=count)).encode())
+
+
+def _binary(pick: random.Random) -> File:
+    """Bytes of any kind, or a text whose bytes are not those of UTF-8."""
+    text, ending = _text(pick)
+    data = bytearray(text.encode())
+    match pick.randrange(5):
+        case 0:
+            data = bytearray(pick.randbytes(pick.choice((1, 100, 10_000))))
+        case 1:
+            for _ in range(pick.randint(1, 5)):
+                data[pick.randrange(len(data))] = pick.randrange(256)
+        case 2:
+            data = bytearray(text.encode(pick.choice(("utf-16", "utf-32", "utf-16-le"))))
+        case 3:
+            data = bytearray(b"\xef\xbb\xbf" + data)
+        case _:
+            data[pick.randrange(len(data)) :] = b"\x00" * pick.choice((1, 5000))
+    return File(f"a{ending}", bytes(data))
+
+
+def _deep(pick: random.Random) -> File:
+    """Much inside much else."""
+    depth = pick.choice((50, 99, 101, 1000, 10_000, 200_000))
+    opening, middle, closing, ending = pick.choice(
+        (
+            ("[", "", "]", ".yml"),
+            ("{a: ", "1", "}", ".yml"),
+            ("- ", "x", "", ".yml"),
+            ("? ", "x", "", ".yml"),
+            ("[", "1", "]", ".json"),
+            ('{"a":', "1", "}", ".json"),
+            ("(", "x", ")", ".lam"),
+            ("λx. ", "x", "", ".lam"),
+            ("⟨x, ", "x", "⟩", ".lam"),
+            ("f (", "x", ")", ".lam"),
+            ("if true then 1 else ", "2", "", ".lam"),
+            ("let x = 1 in ", "x", "", ".lam"),
+            ("PAR(", "λx. x", ")", ".lam"),
+            ("x = x;\n", "x", "", ".lam"),
+        )
+    )
+    before = (
+        "systemPrompt: x\ntype: simple\nmodel: "
+        if ending == ".yml" and pick.random() < 0.5
+        else ""
+    )
+    if opening == "- " and before:
+        before += "\n  "
+    if ending != ".yml":  # is read however deep: see Note [Large λ texts]
+        depth = min(depth, 3_000)
+    text = before + opening * depth + middle + closing * pick.choice((depth, 0))
+    return File(f"a{ending}", text.encode())
+
+
+def _nested_agents(pick: random.Random) -> File:
+    """Agents inside agents, each in a route or a step of the one before."""
+    lines, margin = [], ""
+    for _ in range(pick.choice((3, 20, 45, 90))):
+        lines += [f"{margin}type: chain", f"{margin}systemPrompt: p", f"{margin}chain:"]
+        lines += [f"{margin}  steps:", f"{margin}    - name: s"]
+        margin += "      "
+    lines += [f"{margin}type: simple", f"{margin}systemPrompt: p"]
+    return File("a.yml", "\n".join(lines).encode())
+
+
+def _bomb(pick: random.Random) -> File:
+    """Aliases that stand for much more than they are."""
+    width, depth = pick.choice(((9, 9), (2, 30), (1000, 2), (50, 4), (2, 90)))
+    lines = ["a0: &a0 [x, x]"]
+    for i in range(1, depth):
+        match pick.randrange(3):
+            case 0:
+                lines.append(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * width)}]")
+            case 1:
+                inside = ", ".join(f"k{j}: *a{i - 1}" for j in range(width))
+                lines.append(f"a{i}: &a{i} {{{inside}}}")
+            case _:
+                lines.append(f"a{i}: &a{i}\n  <<: {{a: *a{i - 1}}}\n  b: *a{i - 1}")
+    head = "type: chain\nsystemPrompt: p\n"
+    tail = f"chain: {{steps: *a{depth - 1}}}\n" if pick.random() < 0.7 else ""
+    if pick.random() < 0.2:
+        lines.append("loop: &loop {a: *loop}")
+    return File("a.yml", (head + "\n".join(lines) + "\n" + tail).encode())
+
+
+def _merges(pick: random.Random) -> File:
+    """Merge keys over merge keys."""
+    count = pick.choice((10, 300, 2000))
+    lines = ["x-0: &m0 {temperature: 0.1}"]
+    lines += [f"x-{i}: &m{i} {{<<: *m{i - 1}, k{i}: 1}}" for i in range(1, count)]
+    lines += ["type: simple", "systemPrompt: p", f"model: {{<<: *m{count - 1}}}"]
+    return File("a.yml", "\n".join(lines).encode())
+
+
+def _huge(pick: random.Random) -> File:
+    """Long lines, many keys, many entries, many faults."""
+    count = pick.choice((1_000, 10_000, 100_000))
+    head = "type: chain\nsystemPrompt: p\n"
+    steps = "chain:\n  steps:\n"
+    match pick.randrange(10):
+        case 0:
+            return File("a.yml", f"type: simple\nsystemPrompt: {'word ' * count * 5}".encode())
+        case 1:
+            return File("a.yml", (head + "".join(f"k{i}: {i}\n" for i in range(count))).encode())
+        case 2:
+            # A step takes 0.3 ms, most of it for the bounds of the program.
+            entries = "".join(f"    - {{name: s{i}, prompt: p}}\n" for i in range(count // 100))
+            return File("a.yml", (head + steps + entries).encode())
+        case 3:
+            faults = "".join(f"    - {{naem: s{i}, prompt: [1]}}\n" for i in range(count // 10))
+            return File("a.yml", (head + steps + faults).encode())
+        case 4:
+            return File("a.yml", (head + "- x\n" * count).encode())
+        case 5:
+            return File("a.yml", (head + "x-a: [" + "1, " * count + "]\n").encode())
+        case 6:
+            return File("a.yml", (head + "---\n" * count).encode())
+        case 7:
+            return File("a.lam", ("f " * (count // 4)).encode())
+        case 8:
+            text = "".join(f"d{i} = λx. x;\n" for i in range(count // 40))
+            return File("a.lam", (text + "d0").encode())
+        case _:
+            return File("a.json", ("[" + "1," * count + "1]").encode())
+
+
+def _empty(pick: random.Random) -> File:
+    data = pick.choice((b"", b"\n", b"#", b"---", b"...", b"%YAML 1.1", b"\xef\xbb\xbf", b"\x00"))
+    return File(pick.choice(("a.yml", "a.lam", "a.json", "a", "a.yaml")), data)
+
+
+KINDS: dict[Callable[[random.Random], File], int] = {
+    _valid: 4,
+    _lines_changed: 18,
+    _values_changed: 20,
+    _characters_changed: 16,
+    _fields: 16,
+    _lexemes: 8,
+    _binary: 6,
+    _deep: 3,
+    _nested_agents: 1,
+    _bomb: 3,
+    _merges: 1,
+    _huge: 2,
+    _empty: 1,
+}
+
+
+def file(number: int) -> File:
+    """Return the file of this number."""
+    pick = random.Random(number)
+    make = pick.choices([*KINDS], weights=KINDS.values())[0]
+    return make(pick)
