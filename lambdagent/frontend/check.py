@@ -9,6 +9,7 @@ the tree bounds.
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -241,12 +242,13 @@ class _Checker(Reporter):
         """Return the fields of `block` that are written; what is wrong is `BAD`."""
         found: dict[str, Any] = {}
         known = block.fields
+        present = ChainMap[str, Any](entries, found)
         for key, (name, node) in entries.items():
             field = known.get(key)
             if field is not None:
                 found[key] = self.value(field.kind, node, (path, key))
             elif not key.startswith("x-"):
-                meant = self.unknown(name, path, block, entries.keys() | found)
+                meant = self.unknown(name, path, block, present)
                 if meant is not None:
                     found.setdefault(meant, BAD)
         return found

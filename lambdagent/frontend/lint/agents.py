@@ -11,6 +11,7 @@ from lambdagent.frontend.lint.spots import CALLERS, Spot, near
 from lambdagent.frontend.nodes import path_text
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
+from lambdagent.messages import phrase
 
 _MANY_ROUNDS, _MANY_RETRIES = 50, 5
 
@@ -71,7 +72,11 @@ def no_terminate(spot: Spot, file: File) -> Iterator[Found]:
     if TERMINATE in tools or _is_illegible(spot, "mcp", "localTools"):
         return
     meant = near(TERMINATE, tools)
-    hint = f"write `{TERMINATE}` for `{meant}`" if meant else "add it to `mcp.localTools`"
+    hint = (
+        phrase("write `{terminate}` for `{meant}`", terminate=TERMINATE, meant=meant)
+        if meant
+        else phrase("add it to `mcp.localTools`")
+    )
     yield Found(("mcp", "localTools"), {"hint": hint}, add_terminate(spot, file, meant))
 
 
@@ -105,10 +110,13 @@ def unseen_tools(spot: Spot, _file: File) -> Iterator[Found]:
     if not _tools(spot):
         return
     if spot.at("react", "observationEnabled") is False:
-        reason, hint = "`observationEnabled` is false", "write `observationEnabled: true`"
+        reason, hint = (
+            phrase("`observationEnabled` is false"),
+            phrase("write `observationEnabled: true`"),
+        )
         yield Found(("react", "observationEnabled"), {"reason": reason, "hint": hint})
     elif spot.at("react", "maxSteps") == 1:
-        reason, hint = "there is only one round", "write `maxSteps: 2` or more"
+        reason, hint = phrase("there is only one round"), phrase("write `maxSteps: 2` or more")
         yield Found(("react", "maxSteps"), {"reason": reason, "hint": hint})
 
 
@@ -130,7 +138,11 @@ def category_without_route(spot: Spot, _file: File) -> Iterator[Found]:
     for i, name in enumerate(spot.at("router", "classifier", "categories") or ()):
         if isinstance(name, str) and _fold(name) not in known and name != OTHER:
             meant = near(name, tuple(routes))
-            hint = f"write `{meant}`, or add a route `{name}`" if meant else "add a route for it"
+            hint = (
+                phrase("write `{meant}`, or add a route `{name}`", meant=meant, name=name)
+                if meant
+                else phrase("add a route for it")
+            )
             keys = ("router", "classifier", "categories", i)
             yield Found(keys, {"name": name, "hint": hint})
 
@@ -145,12 +157,18 @@ def unreachable_route(spot: Spot, _file: File) -> Iterator[Found]:
         folded = _fold(label)
         reason = hint = ""
         if folded in first:
-            reason = f"answers are compared without case, and `{first[folded]}` comes first"
-            hint = "give it another name"
+            reason = phrase(
+                "answers are compared without case, and `{first}` comes first", first=first[folded]
+            )
+            hint = phrase("give it another name")
         elif categories and folded not in offered:
             meant = near(label, categories)
-            reason = "it is none of the `categories` that the classifier chooses from"
-            hint = f"call it `{meant}`" if meant else f"add `{label}` to `categories`"
+            reason = phrase("it is none of the `categories` that the classifier chooses from")
+            hint = (
+                phrase("call it `{meant}`", meant=meant)
+                if meant
+                else phrase("add `{label}` to `categories`", label=label)
+            )
         first.setdefault(folded, label)
         if reason:
             keys = ("router", "routes", label)
@@ -203,19 +221,25 @@ def no_effect(spot: Spot, _file: File) -> Iterator[Found]:
     """L024."""
     for block in ("memory", "checkpoint"):
         if spot.at(block, "enabled") is False and _settings(spot, block):
-            reason, hint = "`enabled` is not true", f"write `{block}: {{enabled: true, …}}`"
-            yield Found((block,), {"reason": reason, "hint": f"{hint}, or remove it"})
+            reason = phrase("`enabled` is not true")
+            hint = phrase("write `{block}: {{enabled: true, …}}`, or remove it", block=block)
+            yield Found((block,), {"reason": reason, "hint": hint})
     mode = spot.at("mcp", "policy", "mode")
     if spot.texts("confirm") and mode in _WITHOUT_NAMES:
-        reason = f"with `mode: {mode}` {_WITHOUT_NAMES[mode]}"
-        yield Found(("confirm",), {"reason": reason, "hint": "remove it, or write `mode: auto`"})
+        reason = phrase("with `mode: {mode}` {effect}", mode=mode, effect=_WITHOUT_NAMES[mode])
+        yield Found(
+            ("confirm",), {"reason": reason, "hint": phrase("remove it, or write `mode: auto`")}
+        )
     if spot.written("model", "maxHistoryTokens") and spot.at("model", "conversation") is False:
-        reason = "without `conversation` there is no history"
-        hint = "remove it, or write `conversation: true`"
+        reason = phrase("without `conversation` there is no history")
+        hint = phrase("remove it, or write `conversation: true`")
         yield Found(("model", "maxHistoryTokens"), {"reason": reason, "hint": hint})
 
 
-_WITHOUT_NAMES = {"force": "every tool waits for a person", "disable": "no tool of the file waits"}
+_WITHOUT_NAMES = {
+    "force": phrase("every tool waits for a person"),
+    "disable": phrase("no tool of the file waits"),
+}
 
 
 def _settings(spot: Spot, block: str) -> set[str]:

@@ -28,6 +28,7 @@ from lambdagent.frontend.nodes import (
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.ir.bounds import Bounds
 from lambdagent.ir.surface import Term
+from lambdagent.messages import phrase
 from lambdagent.source import Source, span_at
 
 _COMMENT = re.compile(
@@ -192,9 +193,13 @@ def _before(text: str, comment: re.Match[str]) -> str:
 
 def _unused(code: str, comment: re.Match[str], text: str, edits: tuple[Edit, ...]) -> Finding:
     rule = BY_CODE.get(code)
-    reason = "no rule has this code" if rule is None else "there is no such finding here"
+    reason = (
+        phrase("no rule has this code")
+        if rule is None
+        else phrase("there is no such finding here")
+    )
     if rule is not None and rule.refused:
-        reason = "what the compiler refuses cannot be ignored"
+        reason = phrase("what the compiler refuses cannot be ignored")
     where = span_at(text, text.index(code, comment.start(1)), len(code))
     told = finding("L032", where, rule=code, reason=reason)
     return Finding(told, BY_CODE["L032"].level, edits)

@@ -18,6 +18,7 @@ from lambdagent.frontend.lint.rules import File, Found, Holds
 from lambdagent.frontend.lint.spots import Spot
 from lambdagent.frontend.schema import VALIDATOR_NAMES
 from lambdagent.ir.labels import EARLY_STOP_NAMES
+from lambdagent.messages import phrase
 
 _LENGTH = ("call", "len", (("name", "x"),), ())
 _ANSWER = ("name", "x")
@@ -47,7 +48,9 @@ def constant_exit(spot: Spot, file: File) -> Iterator[Found]:
     if _has_names(rows):
         return
     value = file.holds(rows, {})
-    effect = "the loop ends after one round of tools" if value else "it changes nothing"
+    effect = (
+        phrase("the loop ends after one round of tools") if value else phrase("it changes nothing")
+    )
     words = {"expression": text, "value": "true" if value else "false", "effect": effect}
     yield Found(("react", "earlyStop"), words)
 

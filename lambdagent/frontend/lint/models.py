@@ -13,6 +13,7 @@ from lambdagent.frontend.models import history_tokens
 from lambdagent.frontend.report import BAD, nearest
 from lambdagent.ir.data import Record
 from lambdagent.ir.surface import provider_of
+from lambdagent.messages import phrase
 
 _HOT = 1.5
 _MOST_NAMES = 5
@@ -45,12 +46,26 @@ def doubtful_name(spot: Spot, _file: File) -> Iterator[Found]:
     owner = provider_of(name)
     keys = ("model", "name")
     if provider in _OWN_MODELS_ONLY and owner not in {None, provider} and _is_own(spot):
-        reason = f"it is a model of {owner}, and `provider` is {provider}"
-        yield Found(keys, {"name": name, "reason": reason, "hint": f"write `provider: {owner}`"})
+        reason = phrase(
+            "it is a model of {owner}, and `provider` is {provider}",
+            owner=owner,
+            provider=provider,
+        )
+        yield Found(
+            keys,
+            {
+                "name": name,
+                "reason": reason,
+                "hint": phrase("write `provider: {owner}`", owner=owner),
+            },
+        )
         return
     meant = None if name in WINDOWS else nearest(name, WINDOWS)
     if meant is not None and _DIGITS.findall(meant) == _DIGITS.findall(name):
-        reason, hint = f"it is almost `{meant}`", f"write `{meant}` if you mean that"
+        reason, hint = (
+            phrase("it is almost `{meant}`", meant=meant),
+            phrase("write `{meant}` if you mean that", meant=meant),
+        )
         yield Found(keys, {"name": name, "reason": reason, "hint": hint})
 
 
@@ -66,19 +81,29 @@ def narrow_window(spot: Spot, _file: File) -> Iterator[Found]:
     name, window = settings.get("name", ""), settings["contextWindow"]
     readable = WINDOWS.get(name, window)
     if spot.written("model", "contextWindow") and window > readable:
-        what, setting = f"the {window} tokens of `contextWindow`", "contextWindow"
+        what, setting = (
+            phrase("the {window} tokens of `contextWindow`", window=window),
+            "contextWindow",
+        )
     elif settings["conversation"]:
         history, answer = history_tokens(settings), settings["maxTokens"]
         if history + answer <= min(window, readable):
             return
-        what = f"{history} tokens of conversation and {answer} of answer"
+        what = phrase(
+            "{history} tokens of conversation and {answer} of answer",
+            history=history,
+            answer=answer,
+        )
         setting = "maxHistoryTokens"
     elif settings["maxTokens"] > min(window, readable):
-        what, setting = f"{settings['maxTokens']} tokens of answer", "maxTokens"
+        what, setting = (
+            phrase("{count} tokens of answer", count=settings["maxTokens"]),
+            "maxTokens",
+        )
     else:
         return
     words = {"what": what, "window": min(window, readable), "setting": f"`{setting}`"}
-    yield Found(("model", setting), {**words, "name": name or "the model"})
+    yield Found(("model", setting), {**words, "name": name or phrase("the model")})
 
 
 # --- scripts -------------------------------------------------------------------------------------
@@ -109,18 +134,26 @@ def _unused_rules(script: Record, names: Collection[str]) -> Iterator[Found]:
         if agent is not None and agent not in names:
             yield _nobody((*keys, "agent"), agent, names)
         elif answered & {None, agent}:
-            reason = "a rule above it answers everything"
-            yield Found(keys, {"reason": reason, "hint": "move it up, or give that one a `match`"})
+            reason = phrase("a rule above it answers everything")
+            yield Found(
+                keys, {"reason": reason, "hint": phrase("move it up, or give that one a `match`")}
+            )
         if not rule.get("match") and "times" not in rule:
             answered.add(agent)
     if None in answered and "recording" in script:
-        reason = "a rule answers everything before the recording is asked"
-        hint = "give that rule a `match`, or remove the recording"
+        reason = phrase("a rule answers everything before the recording is asked")
+        hint = phrase("give that rule a `match`, or remove the recording")
         yield Found(("model", "script", "recording"), {"reason": reason, "hint": hint})
 
 
 def _nobody(keys: tuple[str | int, ...], name: str, names: Collection[str]) -> Found:
     meant = near(name, names)
     some = ", ".join(f"`{each}`" for each in sorted(names)[:_MOST_NAMES])
-    hint = f"write `{meant}`" if meant else f"use the name of an agent, such as {some}"
-    return Found(keys, {"reason": f"no agent here is called `{name}`", "hint": hint})
+    hint = (
+        phrase("write `{meant}`", meant=meant)
+        if meant
+        else phrase("use the name of an agent, such as {some}", some=some)
+    )
+    return Found(
+        keys, {"reason": phrase("no agent here is called `{name}`", name=name), "hint": hint}
+    )

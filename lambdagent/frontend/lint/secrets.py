@@ -8,25 +8,30 @@ from functools import lru_cache
 
 from lambdagent.frontend.lint.rules import File, Found
 from lambdagent.frontend.nodes import BYTE_ORDER_MARK, span_between
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 # What a text must hold for a pattern to be tried; the pattern: its group is the secret; a name.
 _PATTERNS = tuple(
     (mark, re.compile(pattern), name)
     for mark, pattern, name in (
-        ("sk-", r"(?<![\w-])(sk-[\w-]*[A-Za-z0-9]{16,}[\w-]*)", "the key of a model"),
-        ("AKIA", r"\b(AKIA[0-9A-Z]{16})\b", "a key of AWS"),
-        ("gh", r"\b(gh[oprsu]_[A-Za-z0-9]{36,})", "a token of GitHub"),
-        ("glpat-", r"\b(glpat-[\w-]{20,})", "a token of GitLab"),
-        ("xox", r"\b(xox[abeoprs]-[\w-]{10,})", "a token of Slack"),
-        ("AIza", r"\b(AIza[\w-]{35})", "a key of Google"),
-        ("hf_", r"\b(hf_[A-Za-z0-9]{30,})", "a token of Hugging Face"),
-        ("eyJ", r"\b(eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})", "a signed token"),
-        ("PRIVATE KEY", r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)", "a private key"),
-        ("earer", r"[Bb]earer +((?!\$)[\w.~+/-]{16,}=*)", "a bearer token"),
-        ("asic", r"Authorization:[ \"']*[Bb]asic +([\w+/]{8,}=*)", "a password"),
-        ("://", r"://[^\s/?#@:$]*:((?!\$)[^\s/?#@]+)@", "the password of an address"),
-        ("=", r"[?&](?:api_?key|key|token|secret)=((?!\$)[\w.~%+-]{8,})", "the key of an address"),
+        ("sk-", r"(?<![\w-])(sk-[\w-]*[A-Za-z0-9]{16,}[\w-]*)", phrase("the key of a model")),
+        ("AKIA", r"\b(AKIA[0-9A-Z]{16})\b", phrase("a key of AWS")),
+        ("gh", r"\b(gh[oprsu]_[A-Za-z0-9]{36,})", phrase("a token of GitHub")),
+        ("glpat-", r"\b(glpat-[\w-]{20,})", phrase("a token of GitLab")),
+        ("xox", r"\b(xox[abeoprs]-[\w-]{10,})", phrase("a token of Slack")),
+        ("AIza", r"\b(AIza[\w-]{35})", phrase("a key of Google")),
+        ("hf_", r"\b(hf_[A-Za-z0-9]{30,})", phrase("a token of Hugging Face")),
+        ("eyJ", r"\b(eyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,})", phrase("a signed token")),
+        ("PRIVATE KEY", r"(-----BEGIN [A-Z ]*PRIVATE KEY-----)", phrase("a private key")),
+        ("earer", r"[Bb]earer +((?!\$)[\w.~+/-]{16,}=*)", phrase("a bearer token")),
+        ("asic", r"Authorization:[ \"']*[Bb]asic +([\w+/]{8,}=*)", phrase("a password")),
+        ("://", r"://[^\s/?#@:$]*:((?!\$)[^\s/?#@]+)@", phrase("the password of an address")),
+        (
+            "=",
+            r"[?&](?:api_?key|key|token|secret)=((?!\$)[\w.~%+-]{8,})",
+            phrase("the key of an address"),
+        ),
     )
 )
 

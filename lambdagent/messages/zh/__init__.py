@@ -10,6 +10,7 @@ from lambdagent.messages.zh import (
     imports,
     lambda_texts,
     lint,
+    lint_words,
     run_words,
     runs,
     syntax,
@@ -31,6 +32,7 @@ PHRASES: dict[str, str] = {
     **words.PHRASES,
     **values.PHRASES,
     **syntax.PHRASES,
+    **lint_words.PHRASES,
     **run_words.PHRASES,
     **file_words.PHRASES,
 }
