@@ -14,7 +14,8 @@ from lambdagent.api.linting import Report, Selection
 from lambdagent.cli import findings
 from lambdagent.cli.files import place, standard_input, write_file
 from lambdagent.cli.output import Output
-from lambdagent.errors import UsageError, finding
+from lambdagent.errors import FIX, WHY, UsageError, finding
+from lambdagent.messages import say, told
 from lambdagent.source import Source
 
 _WRONG, _ERRORS, _MISSING = 2, 3, 4
@@ -137,7 +138,7 @@ def _fix(source: Source, selected: Selection, out: Output) -> Report:
             reason = error.strerror or str(error)
             failed = UsageError(finding("U002", path=source.name, reason=reason))
             return linting.unread(source.name, failed)
-        out.note(f"fixed {source.name}")
+        out.note(say("fixed {name}", name=source.name))
     return linting.lint_source(mended, selected)
 
 
@@ -168,7 +169,8 @@ def text_of(reports: Sequence[Report]) -> str:
     """Return the findings as specification 8.2 lays them out."""
     blocks = ["\n".join(_block(report)) for report in reports]
     if len(reports) != 1:
-        blocks.append(f"{len(reports)} files: {_counts(reports)}")
+        counts = _counts(reports)
+        blocks.append(say("{count} files: {counts}", count=len(reports), counts=counts))
     return "\n\n".join(blocks)
 
 
@@ -176,19 +178,21 @@ def _block(report: Report) -> Iterator[str]:
     yield f"lambdagent lint: {report.source.name}"
     yield _RULE
     for each in report.findings:
-        told = each.diagnostic
-        where = f", line {told.where.line}" if told.where else ""
-        field = f"{told.field}: " if told.field else ""
-        yield f"  {_MARKS[each.level]} {field}{told.what} ({told.code}{where})"
-        if told.where:
-            yield indent(report.source.excerpt(told.where), "    ")
-        if told.why:
-            yield f"    {'Lambda' if told.code.startswith('L') else 'why'}: {told.why}"
-        if told.fix:
-            yield f"    fix: {told.fix}"
+        found = each.diagnostic
+        where = say(", line {line}", line=found.where.line) if found.where else ""
+        field = f"{found.field}: " if found.field else ""
+        yield f"  {_MARKS[each.level]} {field}{found.what} ({found.code}{where})"
+        if found.where:
+            yield indent(report.source.excerpt(found.where), "    ")
+        if found.why:
+            yield f"    {'Lambda' if found.code.startswith('L') else told(WHY)}: {found.why}"
+        if found.fix:
+            yield f"    {told(FIX)}: {found.fix}"
     if report.structure:
-        named = f"agent '{report.name}'" if report.name else "the agent"
-        yield f"  {_MARKS['info']} summary: λ structure of {named}:"
+        summary = say("summary: λ structure of the agent")
+        if report.name:
+            summary = say("summary: λ structure of agent '{name}'", name=report.name)
+        yield f"  {_MARKS['info']} {summary}:"
         yield f"    {report.structure}"
     yield _LINE
     yield f"  {_counts([report])}"

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 PHRASES: dict[str, str] = {
+    "{count} files: {counts}": "{count} 个文件：{counts}",
+    ", line {line}": "，第 {line} 行",
+    "summary: λ structure of the agent": "summary: Agent 的 Lambda 结构",
+    "summary: λ structure of agent '{name}'": "summary: Agent '{name}' 的 Lambda 结构",
+    "fixed {name}": "已修复 {name}",
     "every tool waits for a person": "每个工具都等待人工确认",
     "no tool of the file waits": "文件中的工具都不等待",
     "with `mode: {mode}` {effect}": "写了 `mode: {mode}`，{effect}",
