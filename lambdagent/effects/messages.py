@@ -396,10 +396,12 @@ class Courier(ABC):
             )
         status = getattr(error, "status_code", None)
         if isinstance(error, OutOfFormError):
-            message, hint = str(error), error.hint
+            message, hint = error.args[0], error.hint
         elif isinstance(error, BrokenOffError):
-            message = f"the answer broke off: {self.endpoint.masked(str(error))}"
-            hint = "try again later"
+            message = phrase(
+                "the answer broke off: {reason}", reason=self.endpoint.masked(str(error))
+            )
+            hint = phrase("try again later")
         elif isinstance(error, UnicodeError):
             message, hint = (
                 phrase("the request is no Unicode text"),

@@ -15,7 +15,7 @@ from lambdagent.cli import findings
 from lambdagent.cli.files import place, standard_input, write_file
 from lambdagent.cli.output import Output
 from lambdagent.errors import FIX, WHY, UsageError, finding
-from lambdagent.messages import say, told
+from lambdagent.messages import phrase, say, told
 from lambdagent.source import Source
 
 _WRONG, _ERRORS, _MISSING = 2, 3, 4
@@ -74,7 +74,7 @@ def run(arguments: Namespace, out: Output) -> int:
     """Print what is found. Nothing is executed."""
     if arguments.rules == "":
         if arguments.files:
-            raise UsageError(finding("U018", option="--rules", what="codes beside a file"))
+            raise UsageError(finding("U018", option="--rules", what=phrase("codes beside a file")))
         out.answer("\n".join(f"{r.code}  {r.level:<5}  {r.title}" for r in linting.RULES))
         return 0
     _check(arguments)
@@ -94,7 +94,7 @@ def _check(arguments: Namespace) -> None:
     if arguments.diff and arguments.format != "text":
         raise UsageError(finding("U001", option="--diff", other=f"--format {arguments.format}"))
     if arguments.fix and not arguments.diff and "-" in arguments.files:
-        raise UsageError(finding("U018", option="--fix", what="a file to write"))
+        raise UsageError(finding("U018", option="--fix", what=phrase("a file to write")))
 
 
 def _codes(options: Iterable[str]) -> list[str]:

@@ -162,7 +162,7 @@ class _Events:
     def body(self) -> dict[str, Any]:
         """Return the message."""
         if not self._has_ended:
-            what = "no event says that the message ends"
+            what = phrase("no event says that the message ends")
             raise BrokenOffError(what)
         for index, bits in self._inputs.items():
             self._blocks[index]["input"] = _input_of("".join(bits))

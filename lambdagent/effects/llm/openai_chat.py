@@ -178,7 +178,7 @@ class _Chunks:
     def body(self) -> dict[str, Any]:
         """Return the completion."""
         if self._reason is None:
-            what = "no chunk says why the model stopped"
+            what = phrase("no chunk says why the model stopped")
             raise BrokenOffError(what)
         message: dict[str, Any] = {name: "".join(parts) for name, parts in self._texts.items()}
         calls = [self._calls[number] for number in sorted(self._calls)]

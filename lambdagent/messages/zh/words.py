@@ -38,6 +38,8 @@ PHRASES: dict[str, str] = {
     "0 to {last}": "0 到 {last}",
     "none so far": "目前没有",
     "the FILE of another program": "另一个程序的 FILE",
+    "codes beside a file": "文件之外的规则编号",
+    "a file to write": "可以写入的文件",
     "step {place}": "第 {place} 步",
     # --- questions ---
     "`{tool}` is about to be called, with: {shown}": "即将调用 `{tool}`，参数是：{shown}",
