@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from lambdagent.messages import ENGLISH, Phrase, Text, phrase, recognized_values, text_of, told
@@ -42,6 +41,13 @@ _WHOLE = {"path", "call", "finding", "difference"}
 # What findings are, and the words before their parts.
 ERROR, WARNING, NOTE = phrase("error"), phrase("warning"), phrase("note")
 WHY, FIX = phrase("why"), phrase("fix")
+
+
+class Words(dict[str, Any]):
+    """What was filled into the words of a diagnostic; never changed, so that it has a hash."""
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self))
 
 
 class Diagnostic(NamedTuple):
@@ -66,7 +72,7 @@ class Diagnostic(NamedTuple):
     expected: str | None = None
     actual: Any = None
     instead: str | None = None
-    values: Mapping[str, Any] = MappingProxyType({})
+    values: Words = Words()
 
 
 def plain(value: object) -> str:
@@ -119,7 +125,7 @@ def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
         given.get("expected"),
         given.get("actual"),
         given.get("instead"),
-        values,
+        Words(values),
     )
 
 

@@ -195,11 +195,11 @@ def test_each_error_code_is_documented():
 
 
 def test_each_error_code_is_used():
-    codes = set(import_module("lambdagent.messages").MESSAGES)
+    codes = set(import_module("lambdagent.messages.english").MESSAGES)
     used = [
         path.read_text(encoding="utf-8")
         for path in PACKAGE.rglob("*.py")
-        if path.parent.name != "messages"
+        if PACKAGE / "messages" not in path.parents
     ]
     assert codes - set(re.findall(r"\"([A-Z]\d{3})\"", "\n".join(used))) == set()
 

@@ -1,6 +1,5 @@
 """``.lam`` and ``.json`` files wherever agent files are; the formats of ``lambdagent lambda``."""
 
-import json
 import re
 from pathlib import Path
 
@@ -215,7 +214,7 @@ def test_a_desugared_program_has_every_format(command: Command):
 @pytest.mark.parametrize("option", ["--ascii", "--latex", "--de-bruijn"])
 def test_tables_have_no_spelling(command: Command, option: str):
     done = command("lambda", "simple.yml", "--format", "json", option)
-    assert (done.code, json.loads(done.out)["counts"]["error"]) == (2, 1)
+    assert (done.code, done.out) == (2, "")
     assert "exclude each other" in done.err
 
 

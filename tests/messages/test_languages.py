@@ -152,6 +152,10 @@ def test_a_finding_is_told_in_chinese(chinese: None):
     assert str(errors.UsageError(finding("U009"))).startswith("错误[U009]: ")
 
 
+def test_equal_findings_are_one():
+    assert len({finding("S012", path="a"), finding("S012", path="a")}) == 1
+
+
 def test_values_of_users_are_not_translated(chinese: None):
     found = finding("S102", key="a list", known="", hint="")
     assert found.what == "未知的键 `a list`"
