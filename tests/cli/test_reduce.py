@@ -76,6 +76,7 @@ def test_a_limit_is_a_whole_number(command: Command, limit: str):
     assert "expected a whole number from 0" in done.err
 
 
+@pytest.mark.slow
 def test_the_usual_limit_is_1000_steps(command: Command):
     grows = command("reduce", "(λx. λy. x x) (λx. λy. x x) 1", "--strategy", "normal")
     assert grows.out.splitlines()[-1].startswith("stopped after 1000 steps")

@@ -411,6 +411,7 @@ def test_a_term_applies_what_a_site_of_its_table_answers(kind, answer, text, val
     assert project(observe_fast(typed, "", lambda *_: answer).value) == value
 
 
+@pytest.mark.slow
 def test_a_deep_term_is_no_problem():
     term: Term = Lit(True)
     for _ in range(100_000):

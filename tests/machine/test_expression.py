@@ -244,8 +244,8 @@ def explode(text: str, x: Any) -> None:
 def test_a_bomb_is_refused_before_it_takes_long(text: str, x: Any):
     started = time.process_time()
     explode(text, x)
-    # It takes at most 0.2 s where nothing else runs.
-    assert time.process_time() - started < 1
+    # It takes at most 0.2 s where nothing else runs, and a bomb that goes off takes for ever.
+    assert time.process_time() - started < 20
 
 
 @pytest.mark.slow
