@@ -8,7 +8,7 @@ from lambdagent.ir.registry import register
 SCRIPT = Model(provider="scripted", binding=register(Scripted(["one"] * 5)))
 
 
-@pytest.mark.parametrize("rounds", [5, 250, 1_200])
+@pytest.mark.parametrize("rounds", [5, 250, pytest.param(1_200, marks=pytest.mark.slow)])
 def test_a_deep_answer_comes_out_whole(rounds):
     result = run(Loop(Pair(Compose(), Tool("one", lambda _: 1)), "False", rounds), "x")
     value, depth = result.value, 0

@@ -69,7 +69,9 @@ def test_what_python_does_not_read_has_a_place_and_no_words_of_python(text):
         assert not any(word in message for word in WORDS_OF_PYTHON)
 
 
-@pytest.mark.parametrize("depth", [199, 201, 20_000, 100_000])
+@pytest.mark.parametrize(
+    "depth", [199, 201, 20_000, pytest.param(100_000, marks=pytest.mark.slow)]
+)
 def test_depth_is_no_matter(depth):
     text = "[" * depth + "]" * depth
     assert data_text(parse_json(text)) == text

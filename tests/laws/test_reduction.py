@@ -143,6 +143,7 @@ def test_each_printed_step_of_learners_reads_back(text, strategy, fold):
     check_reading(term, strategy, fold=fold)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_deep_terms_are_reduced(strategy):
     term: Term = Lit(1)
