@@ -23,7 +23,7 @@ from lambdagent.errors import (
     shown,
 )
 from lambdagent.messages import text_of
-from lambdagent.source import Source, Span, visible
+from lambdagent.source import Source, visible
 
 Level = Literal["error", "warn", "info"]
 
@@ -102,13 +102,13 @@ def _json(findings: Sequence[Finding]) -> dict[str, Any]:
 def _row(each: Finding) -> dict[str, Any]:
     """Return one finding; what is not known of it is null."""
     found = each.diagnostic
-    where = found.where or Span(*[None] * 4)  # type: ignore[arg-type]
+    line, column, end_line, end_column = found.where or (None,) * 4
     return {
         "file": each.file or None,
-        "line": where.line,
-        "column": where.column,
-        "endLine": where.end_line,
-        "endColumn": where.end_column,
+        "line": line,
+        "column": column,
+        "endLine": end_line,
+        "endColumn": end_column,
         "level": each.level,
         "code": found.code,
         "what": found.what,
