@@ -20,8 +20,9 @@ from lambdagent.frontend.models import Overrides
 from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.program import Program
+from lambdagent.ir.services import provider_of
 from lambdagent.ir.sites import Site
-from lambdagent.ir.surface import Model, model_row, provider_of
+from lambdagent.ir.surface import Model, model_row
 from lambdagent.messages import phrase
 from lambdagent.source import Source
 

@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
-from lambdagent.effects.llm import SCRIPTED, SERVICES, base_url
+from lambdagent.effects.llm import base_url
 from lambdagent.effects.reach import reach
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program
+from lambdagent.ir.services import SCRIPTED, SERVICES
 from lambdagent.ir.url import shown_url
 
 LIMIT_S = 10.0

@@ -15,13 +15,11 @@ from typing import Final
 
 import attrs
 
-from lambdagent.effects.llm import SCRIPTED, SERVICES
 from lambdagent.frontend.yaml_text import scalar
+from lambdagent.ir.services import SCRIPTED, SERVICES
 
 TYPES: Final = ("simple", "react", "chain", "router", "parallel")
 LANGUAGES: Final = ("en", "zh")
-PROVIDERS: Final = (SCRIPTED, *SERVICES)
-
 # A model of each provider that most accounts can use.
 USUAL_MODELS: Final = {
     "anthropic": "claude-sonnet-4-20250514",
@@ -33,6 +31,7 @@ USUAL_MODELS: Final = {
     "zhipu": "glm-4-flash",
     "custom": "my-model",
 }
+PROVIDERS: Final = (SCRIPTED, *(name for name in SERVICES if name in USUAL_MODELS))
 _SUGGESTED: Final = "openai"
 _CUSTOM_URL: Final = "http://localhost:8000/v1"
 _STARTERS: Final = Path(__file__).resolve().parents[1] / "starters"

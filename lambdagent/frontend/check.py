@@ -45,7 +45,7 @@ from lambdagent.frontend.nodes import (
 from lambdagent.frontend.report import BAD, Path, Reporter, in_file_order, reason_of
 from lambdagent.frontend.values import READERS, any_scalar
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.surface import provider_of
+from lambdagent.ir.services import provider_of
 from lambdagent.messages import phrase
 from lambdagent.source import Source, Span
 

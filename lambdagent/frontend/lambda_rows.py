@@ -25,6 +25,7 @@ from lambdagent.frontend.report import nearest
 from lambdagent.ir import surface
 from lambdagent.ir.agent_rows import CUT, row_reference, step_name
 from lambdagent.ir.data import Record
+from lambdagent.ir.services import provider_of
 from lambdagent.messages import phrase
 from lambdagent.source import Span
 
@@ -114,7 +115,7 @@ class Rows:
         site = f"model:{key}"
         self.used[site] = None
         row = self.rows.get(site)
-        if row is None and surface.provider_of(key) is None:
+        if row is None and provider_of(key) is None:
             self.report("P026", where, name=site, site=row_reference("model", key))
             self.models[key] = None
             return None

@@ -16,13 +16,12 @@ from lambdagent.frontend import schema
 from lambdagent.frontend.report import nearest, reason_of
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
+from lambdagent.ir.services import SCRIPTED, SERVICES, provider_of
 from lambdagent.messages import phrase
 
 Path: TypeAlias = "tuple[str | int, ...]"
 # The model, whether it converses, and how many tokens of the conversation it is sent.
 Voice: TypeAlias = "tuple[surface.Model | None, bool, int]"
-
-_NAMELESS = ("claude-code", "custom", "scripted")  # providers that need no model name
 
 _HISTORY_TOKENS = 80_000
 
@@ -130,7 +129,7 @@ class Models:
                 return None, True, _HISTORY_TOKENS
             settings = Record(schema.MODEL.defaults)
         name = settings.get("name", "") if chosen.model is None else chosen.model
-        provider = settings.get("provider") or surface.provider_of(name) or ""
+        provider = settings.get("provider") or provider_of(name) or ""
         self.check_provider(provider, name, settings, path)
         self.providers.add(provider)
         model = surface.Model(
@@ -163,18 +162,18 @@ class Models:
             self.report("S101", (*path, field), doc=reason_of(fields[field]), key=field)
             return
         injected = provider in self.overrides.providers
-        if provider not in schema.PROVIDERS and not injected:
-            meant = nearest(provider, schema.PROVIDERS)
+        if provider not in SERVICES and not injected:
+            meant = nearest(provider, SERVICES)
             hint = phrase("docs/yaml.md lists them; or pass `providers=`")
             if meant:
                 hint = phrase("write `{meant}`", meant=meant)
             words = {"expected": phrase("a known provider"), "actual": provider, "hint": hint}
             self.report("S104", (*path, "provider"), **words, instead=meant)
-        elif not name and not injected and provider not in _NAMELESS:
+        elif not name and not injected and SERVICES[provider].needs_name:
             self.report("S101", (*path, "name"), doc=reason_of(fields["name"]), key="name")
-        if "script" in settings and provider != "scripted":
+        if "script" in settings and provider != SCRIPTED:
             self.report("S111", (*path, "script"), needed="provider: scripted")
-        if provider == "scripted" and "script" not in settings and not injected:
+        if provider == SCRIPTED and "script" not in settings and not injected:
             self.report("S101", (*path, "script"), doc=reason_of(fields["script"]), key="script")
 
 

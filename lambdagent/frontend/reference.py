@@ -10,10 +10,10 @@ from typing import Any
 
 from lambdagent.frontend import kinds
 from lambdagent.frontend.nodes import MAX_COPIES, MAX_DEPTH, MAX_FINDINGS
-from lambdagent.frontend.schema import PROVIDERS
 from lambdagent.frontend.schema.paths import BLOCKS, SERVED, below, served_yet
 from lambdagent.ir.data import thaw
 from lambdagent.ir.labels import EARLY_STOP_NAMES
+from lambdagent.ir.services import SERVICES
 
 _HEAD = f"""\
 # The agent file
@@ -68,7 +68,7 @@ The core of an agent is wrapped by its `guard`, and both by its `memory`.
 
 ## Providers
 
-{", ".join(f"`{name}`" for name in PROVIDERS)}, and every name that is passed as `providers=`.
+{", ".join(f"`{name}`" for name in SERVICES)}, and every name that is passed as `providers=`.
 
 `scripted` needs no key and no network. It answers from `model.script`, and says so in the trace:
 

@@ -13,6 +13,7 @@ from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.program import public_model
+from lambdagent.ir.services import provider_of
 from lambdagent.ir.spelling import spelled
 
 # Ends a prompt of which the row has more.
@@ -98,7 +99,7 @@ class RowTable:
         own: dict[str, Data] = {"provider": model.provider}
         if model.name:
             own["name"] = model.name
-        if row or surface.provider_of(model.name) != model.provider:
+        if row or provider_of(model.name) != model.provider:
             row = {**own, **row}
         key = self._key("model", model.name or model.provider, own, row)
         if settings is not whole:

@@ -21,32 +21,13 @@ from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.labels import OTHER, TERMINATE
+from lambdagent.ir.services import provider_of
 from lambdagent.ir.url import shown_url
 
-# Names of models by the provider that serves them, for models given by name alone.
-_FAMILIES = {
-    "claude": "anthropic",
-    "gpt": "openai",
-    "o1": "openai",
-    "o3": "openai",
-    "o4": "openai",
-    "qwen": "dashscope",
-    "deepseek": "deepseek",
-    "moonshot": "moonshot",
-    "kimi": "moonshot",
-    "glm": "zhipu",
-    "scripted": "scripted",
-}
 # How the answer of a model call is read.
 PARSERS = ("text", "json", "number", "boolean", "raw", "reply")
 # Most characters of a value in a message.
 _SHOWN = 60
-
-
-def provider_of(model_name: str) -> str | None:
-    """Return the provider whose models are named like `model_name`, if that is known."""
-    lowered = model_name.lower()
-    return next((p for prefix, p in _FAMILIES.items() if lowered.startswith(prefix)), None)
 
 
 def _shown(url: str | None) -> str:

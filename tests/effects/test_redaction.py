@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdagent import CheckpointError, EffectError, Lam, Model, Run, Session, compile_term
-from lambdagent.effects.llm import SERVICES
 from lambdagent.effects.protocol import ModelCall
 from lambdagent.effects.redaction import Redaction
 from lambdagent.errors import finding
 from lambdagent.ir.data import Record
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.services import SERVICES
 from tests.effects.agents import Speaker, call, react, speaker
 
 KEYS = sorted({each.key_variable for each in SERVICES.values() if each.key_variable})

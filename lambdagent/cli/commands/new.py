@@ -12,7 +12,7 @@ from lambdagent.api import starting
 from lambdagent.cli.files import place, write_new
 from lambdagent.cli.output import Output, has_terminal
 from lambdagent.errors import UsageError, finding
-from lambdagent.ir.surface import provider_of
+from lambdagent.ir.services import provider_of
 from lambdagent.source import HIDDEN
 
 _STANDARD_OUTPUT = "-"

@@ -1,4 +1,4 @@
-"""MODEL CALL → REPLY: one handler per API, and the table of who speaks which.
+"""MODEL CALL → REPLY: one handler per API; `ir.services` is the table of who speaks which.
 
 `Providers` gives the handler of a model; an SDK is imported when its first handler is built.
 """
@@ -12,60 +12,18 @@ from ipaddress import IPv6Address
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import attrs
-
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.llm.scripted import Scripted
 from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Provider
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES, Service
 from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import phrase
 
-
-@attrs.frozen
-class Service:
-    """Who serves models, and how.
-
-    Attributes:
-        base_url: None if the agent file must say it.
-        key_variable: Environment variable of the key; None if the service wants none.
-        needs_key: Whether a missing key is an error.
-        url_variable: Environment variable that replaces `base_url`.
-    """
-
-    handler: type[AnthropicMessages] | type[OpenAIChat]
-    base_url: str | None
-    key_variable: str | None
-    needs_key: bool = attrs.field(default=True, kw_only=True)
-    url_variable: str | None = attrs.field(default=None, kw_only=True)
-
-
-SERVICES = {
-    "anthropic": Service(
-        AnthropicMessages,
-        "https://api.anthropic.com",
-        "ANTHROPIC_API_KEY",
-        url_variable="ANTHROPIC_BASE_URL",
-    ),
-    "openai": Service(
-        OpenAIChat,
-        "https://api.openai.com/v1",
-        "OPENAI_API_KEY",
-        url_variable="OPENAI_BASE_URL",
-    ),
-    "dashscope": Service(
-        OpenAIChat, "https://dashscope.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"
-    ),
-    "ollama": Service(OpenAIChat, "http://localhost:11434/v1", None, needs_key=False),
-    "deepseek": Service(OpenAIChat, "https://api.deepseek.com/v1", "DEEPSEEK_API_KEY"),
-    "moonshot": Service(OpenAIChat, "https://api.moonshot.cn/v1", "MOONSHOT_API_KEY"),
-    "zhipu": Service(OpenAIChat, "https://open.bigmodel.cn/api/paas/v4", "ZHIPU_API_KEY"),
-    "custom": Service(OpenAIChat, None, "CUSTOM_API_KEY", needs_key=False),
-}
-SCRIPTED, CLAUDE_CODE = "scripted", "claude-code"
+_CHAT = {"messages": AnthropicMessages, "chat": OpenAIChat}  # by what a service speaks
 _KEY = re.compile(r"[ -~]*")  # what a header may hold
 _HOST = re.compile(r"([\w-]{1,63}\.)*[\w-]{1,63}\.?", re.ASCII)
 
@@ -87,9 +45,10 @@ def make_provider(
     if model.provider == SCRIPTED:
         return Scripted(model.script or {}, base_dir=base_dir)
     service = SERVICES.get(model.provider)
-    if service is None:
+    handler = None if service is None else _CHAT.get(service.speaks)
+    if service is None or handler is None:
         raise _no_service(model.provider)
-    return service.handler(_endpoint(model, service, environment))
+    return handler(_endpoint(model, service, environment))
 
 
 def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) -> Endpoint:
@@ -116,7 +75,7 @@ def base_url(provider: str, written: str | None, environment: Mapping[str, str])
         EffectError: There is no such provider, it has no URL, or that is none (E005).
     """
     service = SERVICES.get(provider)
-    if service is None:
+    if service is None or service.speaks not in _CHAT:
         raise _no_service(provider)
     named = environment.get(service.url_variable, "") if service.url_variable else ""
     url = written or named or service.base_url
@@ -161,7 +120,7 @@ def _no_service(provider: str) -> EffectError:
         return _unusable(
             provider, phrase("it is not supported yet"), phrase("use `provider: anthropic`")
         )
-    known = ", ".join([*SERVICES, SCRIPTED])
+    known = ", ".join(SERVICES)
     return _unusable(
         provider, phrase("there is no such provider"), phrase("use one of {known}", known=known)
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lambdagent.frontend.foreign.blocks import Block
-from lambdagent.ir.surface import provider_of
+from lambdagent.ir.services import provider_of
 
 USUAL: Final = {"provider": "openai", "name": "gpt-4o-mini"}
 

@@ -8,17 +8,15 @@ from typing import Any
 
 from lambdagent.frontend.lint.rules import File, Found
 from lambdagent.frontend.lint.spots import Spot, near
-from lambdagent.frontend.lint.windows import WINDOWS
 from lambdagent.frontend.models import history_tokens
 from lambdagent.frontend.report import BAD, nearest
 from lambdagent.ir.data import Record
-from lambdagent.ir.surface import provider_of
+from lambdagent.ir.known_models import MODELS
+from lambdagent.ir.services import SERVICES, provider_of
 from lambdagent.messages import phrase
 
 _HOT = 1.5
 _MOST_NAMES = 5
-# Who serves only models of its own, unless another address is given.
-_OWN_MODELS_ONLY = frozenset({"anthropic", "deepseek", "moonshot", "openai", "zhipu"})
 _DIGITS = re.compile(r"\d+")
 
 
@@ -45,7 +43,9 @@ def doubtful_name(spot: Spot, _file: File) -> Iterator[Found]:
         return
     owner = provider_of(name)
     keys = ("model", "name")
-    if provider in _OWN_MODELS_ONLY and owner not in {None, provider} and _is_own(spot):
+    service = SERVICES.get(provider)
+    is_own = service is not None and service.own_models_only and spot.lacks("model", "baseUrl")
+    if is_own and owner not in {None, provider}:
         reason = phrase(
             "it is a model of {owner}, and `provider` is {provider}",
             owner=owner,
@@ -60,7 +60,7 @@ def doubtful_name(spot: Spot, _file: File) -> Iterator[Found]:
             },
         )
         return
-    meant = None if name in WINDOWS else nearest(name, WINDOWS)
+    meant = None if name in MODELS else nearest(name, MODELS)
     if meant is not None and _DIGITS.findall(meant) == _DIGITS.findall(name):
         reason, hint = (
             phrase("it is almost `{meant}`", meant=meant),
@@ -69,17 +69,14 @@ def doubtful_name(spot: Spot, _file: File) -> Iterator[Found]:
         yield Found(keys, {"name": name, "reason": reason, "hint": hint})
 
 
-def _is_own(spot: Spot) -> bool:
-    return spot.lacks("model", "baseUrl")
-
-
 def narrow_window(spot: Spot, _file: File) -> Iterator[Found]:
     """L028."""
     settings, written = spot.at("model"), spot.written("model")
     if settings is None or written is None or BAD in settings.values():
         return
     name, window = settings.get("name", ""), settings["contextWindow"]
-    readable = WINDOWS.get(name, window)
+    known = MODELS.get(name)
+    readable = window if known is None else known.window
     if spot.written("model", "contextWindow") and window > readable:
         what, setting = (
             phrase("the {window} tokens of `contextWindow`", window=window),

@@ -15,7 +15,7 @@ from lambdagent.frontend.schema.agents import (
 )
 from lambdagent.frontend.schema.around import MEMORY
 from lambdagent.frontend.schema.bodies import STEP
-from lambdagent.frontend.schema.models import MODEL, PROVIDERS, SCRIPT
+from lambdagent.frontend.schema.models import MODEL, SCRIPT
 from lambdagent.frontend.schema.shared import VALIDATOR_NAMES
 
 __all__ = [
@@ -26,7 +26,6 @@ __all__ = [
     "NOT_EVERYWHERE",
     "NOT_YET",
     "PROMPTED",
-    "PROVIDERS",
     "SCRIPT",
     "STEP",
     "TYPES",

@@ -17,19 +17,7 @@ from lambdagent.frontend.kinds import (
     Text,
 )
 from lambdagent.frontend.schema.shared import AT_LEAST_1, SECONDS, TEXTS
-
-PROVIDERS: Final = (
-    "anthropic",
-    "claude-code",
-    "custom",
-    "dashscope",
-    "deepseek",
-    "moonshot",
-    "ollama",
-    "openai",
-    "scripted",
-    "zhipu",
-)
+from lambdagent.ir.services import SERVICES
 
 RULE: Final = Block(
     "rule",
@@ -88,7 +76,7 @@ MODEL: Final = Block(
     "作答的模型。内层 Agent 未写的设置继承自外层。",
     Field(
         "provider",
-        Text(known=PROVIDERS),
+        Text(known=tuple(SERVICES)),
         "Who serves the model: one of the providers above, or a name passed as `providers=`;"
         " left out, the provider whose models are named like `name`.",
         "由谁提供模型：上面的提供方之一，或以 `providers=` 传入的名称；省略时由 `name` 推断。",
