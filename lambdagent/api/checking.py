@@ -12,14 +12,15 @@ from typing import NoReturn
 
 import attrs
 
+from lambdagent.api.failures import error_of
 from lambdagent.api.recording import DEEPEST, Recording
-from lambdagent.api.running import error_of, json_value
+from lambdagent.api.running import json_value
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.exchange import Exchange, key_text
 from lambdagent.machine.request_digest import RequestDigest
 from lambdagent.machine.state import Event, Fail, Halt, Kind, Machine, Path, Suspend, Thread
-from lambdagent.trace.macro import TraceRecord, macro_trace, total_tokens
+from lambdagent.trace.macro import TraceRecord, macro_trace, total_cost, total_tokens
 from lambdagent.trace.reductions import reduction_of
 from lambdagent.trace.rulebook import RULES
 from lambdagent.trace.transition import SYMBOLS, Move
@@ -330,6 +331,7 @@ def _check_stats(recording: Recording, walk: _Walk) -> None:
     expected: Mapping[str, object] = {
         "total_steps": len(records),
         "total_tokens": total_tokens(records),
+        "total_cost_usd": total_cost(records),
         "engine": "recursive" if direct else "cek",
         "transitions": 0 if direct else walk.machine.transitions,
         "reductions": {kind.name.lower(): counters[kind] for kind in Kind},

@@ -9,10 +9,11 @@ from lambdagent.api.reducing import library
 from lambdagent.ir.data import Record
 from lambdagent.machine.text import text_of_data
 from lambdagent.trace.html import input_row, outcome_row, record_rows, render
-from lambdagent.trace.macro import total_tokens
+from lambdagent.trace.macro import total_cost, total_tokens
 from lambdagent.trace.nesting import Nesting
 from lambdagent.trace.sight import Sight
 from lambdagent.trace.step_table import StepTable
+from lambdagent.trace.text import dollars
 from lambdagent.trace.timeline import bars
 
 # What a browser holds with ease; a page of more would take minutes to write.
@@ -55,12 +56,14 @@ def page_data(recording: Recording, *, most_steps: int = MOST_STEPS) -> dict[str
     places = Nesting(recording.linked).places(records, recording.execution.exchanges)
     stats = recording.head.get("stats")
     engine = stats.get("engine") if isinstance(stats, Record) else None
+    cost = total_cost(records)
     head = {
         "agent": recording.program.name,
         "input": input_row(text_of_data(recording.input)),
         "outcome": outcome_row(history.last, recording.head.get("error")),
         "engine": engine,
         "tokens": total_tokens(records),
+        "cost": None if cost is None else dollars(cost),
         "elapsed": max([recording.elapsed_s, *(bar.end_s for bar in found)]),
         "length": history.length,
         "endless": history.is_cut,

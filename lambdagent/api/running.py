@@ -15,6 +15,7 @@ import attrs
 
 import lambdagent
 from lambdagent.api.compiling import compile_term
+from lambdagent.api.failures import error_of
 from lambdagent.api.finite import finite
 from lambdagent.api.listening import Heard, aheard, heard
 from lambdagent.effects.confirming import Confirm
@@ -25,22 +26,15 @@ from lambdagent.effects.llm.scripted import write_recording
 from lambdagent.effects.protocol import Reply
 from lambdagent.effects.redaction import Redaction
 from lambdagent.errors import (
-    BudgetError,
-    EffectError,
-    GuardError,
     LambdagentError,
-    RouteError,
     RunError,
     SchemaError,
-    StuckError,
     SuspendedError,
     finding,
-    plain,
-    retold,
 )
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import Count
-from lambdagent.ir.data import Data, Record, freeze, thaw
+from lambdagent.ir.data import Data, freeze, thaw
 from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
@@ -49,15 +43,13 @@ from lambdagent.machine.link import Linked, link
 from lambdagent.machine.state import PAIR, TAGGED, Fail, Halt, Kind, Store, Value
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.step import start
-from lambdagent.machine.text import cut, text_of_data
+from lambdagent.machine.text import text_of_data
 from lambdagent.machine.values import fold, leaf_data, project
-from lambdagent.messages import phrase, recognized
-from lambdagent.trace.macro import TraceRecord, macro_trace, total_tokens, watcher
+from lambdagent.messages import phrase
+from lambdagent.trace.macro import TraceRecord, macro_trace, total_cost, total_tokens, watcher
 
 if TYPE_CHECKING:
     from lambdagent.effects.listeners import Listening
-
-_SHOWN = 200
 
 
 @attrs.frozen(eq=False, slots=False)
@@ -114,6 +106,11 @@ class Result:
     def tokens(self) -> int | None:
         """Model tokens of all calls; None if some provider did not count."""
         return total_tokens(self.trace)
+
+    @property
+    def cost_usd(self) -> float | None:
+        """What all model calls cost, in US dollars; None if that is not known of each."""
+        return total_cost(self.trace)
 
     @property
     def store(self) -> Store:
@@ -391,6 +388,7 @@ def to_json(result: Result) -> dict[str, object]:
             "total_steps": len(records),
             "total_time_ms": round(result.elapsed_s * 1000),
             "total_tokens": total_tokens(records),
+            "total_cost_usd": total_cost(records),
             "engine": result.engine,
             "engine_reason": result.engine_reason,
             "transitions": result.transitions,
@@ -468,28 +466,3 @@ def _python_node(tag: int, parts: list[Any]) -> Any:
     if tag == TAGGED:
         return parts[0]
     return tuple(parts) if tag == PAIR else parts
-
-
-def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
-    """Return the exception for the error record of a failed run."""
-    kind, message = str(error["kind"]), recognized(str(error["message"]))
-    shown = cut(text_of_data(error["data"]), _SHOWN) if error["data"] is not None else ""
-    match kind:
-        case "ValidationError":
-            return GuardError(finding("R002", message=message, got=shown))
-        case "RouteError":
-            return RouteError(finding("R003", message=plain(shown)))
-        case "MaxTurns":
-            return BudgetError(finding("R004", message=message))
-        case "Stuck" if by_hand:
-            return RunError(finding("R010", message=message))
-        case "Stuck":
-            return StuckError(finding("M001", message=message))
-    return EffectError(_effect_finding(error, message))
-
-
-def _effect_finding(error: Record, message: str) -> Any:
-    data: Data = error["data"]
-    if isinstance(data, Record) and {"code", "what", "why", "fix"} <= data.keys():
-        return retold(*(str(data[word]) for word in ("code", "what", "why", "fix")))
-    return finding("R001", message=message, site=error["site"])

@@ -17,7 +17,7 @@ from lambdagent.api.recording import Recording
 from lambdagent.ir.core import Term
 from lambdagent.machine.state import Fail, Halt, Kind, Kont, Machine, Path, Thread
 from lambdagent.trace.finding import Finder
-from lambdagent.trace.macro import numbered, tokens_of
+from lambdagent.trace.macro import cost_of, numbered, tokens_of
 from lambdagent.trace.page import Cost, Frames, Page
 from lambdagent.trace.rulebook import Rule
 from lambdagent.trace.sight import Sight, depth, outwards, path_text, within
@@ -258,6 +258,7 @@ class Stepper:
                     cost.read + read,
                     cost.written + written,
                     max(cost.elapsed_s, recorded.at_s + recorded.took_s),
+                    cost.usd + (cost_of(recorded.answer) or 0.0),
                 )
             )
         return self._costs[bisect_right(answered, self.number, key=itemgetter(0))]

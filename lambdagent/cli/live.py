@@ -21,6 +21,7 @@ from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import INFINITY, count_text
 from lambdagent.ir.program import Program
 from lambdagent.machine.text import cut
+from lambdagent.trace.text import dollars
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -42,6 +43,7 @@ class LiveLine(Listener):
         self._most = f" of at most {count_text(most)}" if most < INFINITY else ""
         self._began_s = time.monotonic()
         self._calls = self._tokens = 0
+        self._usd = 0.0
         self._under_way: dict[object, str] = {}
         self._live = Live(
             console=Console(file=screen, highlight=False, markup=False, emoji=False),
@@ -85,6 +87,7 @@ class LiveLine(Listener):
         """Count the tokens."""
         self._under_way.pop(event.branch, None)
         self._tokens += (event.prompt_tokens or 0) + (event.completion_tokens or 0)
+        self._usd += event.cost_usd or 0.0
 
     def on_tool_dispatched(self, event: ToolDispatched) -> None:
         """Show what is called."""
@@ -108,5 +111,7 @@ class LiveLine(Listener):
         ]
         if self._tokens:
             parts.append(f"{self._tokens:,} tokens")
+        if self._usd:
+            parts.append(dollars(self._usd))
         line = self._out.on_screen(" | ".join(parts))
         return Text(line, no_wrap=True, overflow="ellipsis", style="dim")

@@ -24,6 +24,7 @@ from lambdagent.effects.loop_thread import LoopThread
 from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolCall, Usage
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened, listen
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.known_models import MODELS
 from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import phrase
@@ -324,7 +325,7 @@ class Courier(ABC):
         try:
             async with asyncio.timeout(call.timeout_s):
                 body = await self._exchange(client, call, messages)
-            return self._understood(body)
+            return self._priced(call.model, self._understood(body))
         except caught as error:
             raise self._failure(call, error) from error
 
@@ -384,6 +385,16 @@ class Courier(ABC):
                 error=self.endpoint.masked(said) or "?",
             )
         raise OutOfFormError(what, phrase("check `model.baseUrl` and the settings under `model:`"))
+
+    def _priced(self, model: Model, reply: Reply) -> Reply:
+        """Return `reply` with what it cost, where the price is known at this host."""
+        known, usage = MODELS.get(model.name), reply.usage
+        if known is None or known.price is None or usage is None:
+            return reply
+        if urlsplit(self.endpoint.base_url).hostname != known.host:
+            return reply
+        usd = known.price.of(usage.input, usage.output, usage.cached)
+        return attrs.evolve(reply, usage=attrs.evolve(usage, usd=usd))
 
     # --- failures --------------------------------------------------------------------------------
 

@@ -220,6 +220,7 @@ class Narrator:
             model=str(model["name"] or model["provider"]) if isinstance(model, Record) else "",
             prompt_tokens=None if usage is None else usage.input,
             completion_tokens=None if usage is None else usage.output,
+            cost_usd=None if usage is None else usage.usd,
             latency_ms=took_s * 1000,
             finish_reason=None if reply is None else reply.finish_reason,
             success=reply is not None,

@@ -64,10 +64,27 @@ class Message:
 
 @attrs.frozen
 class Usage:
-    """Model tokens of one call, as the provider counted them."""
+    """Model tokens of one call, as the provider counted them.
+
+    Attributes:
+        input: All that it read.
+        cached: How many of these it had kept from an earlier call.
+        usd: What the call cost, in US dollars; None if that is not known.
+    """
 
     input: int
     output: int
+    cached: int = 0
+    usd: float | None = None
+
+    def to_data(self) -> Record:
+        """Return the counts as data, without what is nothing or not known."""
+        items: dict[str, Data] = {"input": self.input, "output": self.output}
+        if self.cached:
+            items["cached"] = self.cached
+        if self.usd is not None:
+            items["usd"] = self.usd
+        return Record(items)
 
 
 @attrs.frozen
@@ -93,7 +110,7 @@ class Reply:
         if self.tool_calls:
             items["tool_calls"] = tuple(call.to_data() for call in self.tool_calls)
         if self.usage is not None:
-            items["usage"] = Record(input=self.usage.input, output=self.usage.output)
+            items["usage"] = self.usage.to_data()
         return Record(items)
 
     @classmethod
@@ -130,9 +147,9 @@ def _reply_from(data: Data) -> Reply:
 
 
 def _usage_from(data: Record) -> Usage:
-    match (data["input"], data["output"]):
-        case (int(read), int(written)):
-            return Usage(read, written)
+    match (data["input"], data["output"], data.get("cached", 0), data.get("usd")):
+        case (int(read), int(written), int(cached), float() | int() | None as usd):
+            return Usage(read, written, cached, usd)
     raise TypeError
 
 

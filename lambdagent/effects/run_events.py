@@ -73,6 +73,7 @@ class LlmCalled(RunEvent):
         model: Its name.
         prompt_tokens: Model tokens read; None if the provider did not count.
         completion_tokens: Model tokens written.
+        cost_usd: What the call cost, in US dollars; None if that is not known.
         latency_ms: Milliseconds from the question to the answer.
         finish_reason: Why it stopped, in the provider's own word.
         success: Whether it answered.
@@ -83,6 +84,7 @@ class LlmCalled(RunEvent):
     model: str
     prompt_tokens: int | None
     completion_tokens: int | None
+    cost_usd: float | None
     latency_ms: float
     finish_reason: str | None
     success: bool

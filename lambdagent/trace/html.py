@@ -23,6 +23,7 @@ from lambdagent.source import HIDDEN
 from lambdagent.trace.macro import ends_of_steps, place_of
 from lambdagent.trace.nesting import Place
 from lambdagent.trace.sight import path_text, stands
+from lambdagent.trace.text import dollars
 from lambdagent.trace.timeline import Bar
 
 # Most characters of one text of the macro trace that a page holds.
@@ -122,6 +123,7 @@ def record_rows(
             "from": bar.start_s,
             "to": bar.end_s,
             "tokens": record.tokens,
+            "cost": None if record.cost_usd is None else dollars(record.cost_usd),
             "notes": record.notes,
             "asked": asked.get(record.key) if is_call else None,
             "done": ended.pop(0) if ended else None,

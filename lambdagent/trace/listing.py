@@ -10,6 +10,7 @@ from lambdagent.ir.fitting import columns, fit_around, fit_middle
 from lambdagent.machine.state import Kind, Machine, Path
 from lambdagent.trace.macro import TraceRecord
 from lambdagent.trace.sight import Sight, path_text
+from lambdagent.trace.text import dollars
 from lambdagent.trace.transition import Transition
 
 _ARROW = "  ⟶  "
@@ -122,7 +123,8 @@ def record_lines(record: TraceRecord) -> list[str]:
     if record.started_s is not None:
         lines.append(f"  from {record.started_s:.3f}s, for {record.elapsed_s:.3f}s")
     if record.tokens is not None:
-        lines.append(f"  {record.tokens[0]} tokens in, {record.tokens[1]} out")
+        cost = "" if record.cost_usd is None else f", {dollars(record.cost_usd)}"
+        lines.append(f"  {record.tokens[0]} tokens in, {record.tokens[1]} out{cost}")
     lines += [f"  note: {escaped(note)}" for note in record.notes]
     for name, text in (("input", record.input), ("output", record.output)):
         if text:

@@ -38,6 +38,7 @@ class TraceRecord:
         tokens: Model tokens read and written, as the provider counted; None if it did not.
         notes: Remarks: failed checks of a guard, reasons of a predicate.
         key: Path of the thread, and its clock when the step began.
+        cost_usd: What it cost, in US dollars; None if that is not known.
     """
 
     step: int
@@ -50,6 +51,7 @@ class TraceRecord:
     tokens: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
     key: Path = ()
+    cost_usd: float | None = None
 
     def to_json(self) -> dict[str, object]:
         """Return the record as in specification 15.8."""
@@ -63,6 +65,8 @@ class TraceRecord:
         }
         if self.tokens is not None:
             row["tokens"] = {"input": self.tokens[0], "output": self.tokens[1]}
+        if self.cost_usd is not None:
+            row["cost_usd"] = self.cost_usd
         if self.notes:
             row["notes"] = list(self.notes)
         return row
@@ -153,6 +157,7 @@ def _record(step: int, event: Event, exchange: Exchange | None) -> TraceRecord:
         exchange.elapsed_s,
         tokens_of(exchange.answer),
         key=key,
+        cost_usd=cost_of(exchange.answer),
     )
 
 
@@ -184,6 +189,21 @@ def tokens_of(answer: Data | Failure) -> tuple[int, int] | None:
             if isinstance(read, int) and isinstance(written, int):
                 return read, written
     return None
+
+
+def cost_of(answer: Data | Failure) -> float | None:
+    """Return what a model's answer cost, in US dollars, if it says so."""
+    usage = answer.get("usage") if isinstance(answer, Record) else None
+    usd = usage.get("usd") if isinstance(usage, Record) else None
+    return float(usd) if type(usd) in {int, float} else None  # type: ignore[arg-type]
+
+
+def total_cost(records: Sequence[TraceRecord]) -> float | None:
+    """Return what all model calls cost, in US dollars; None if that is not known of each."""
+    known = [record.cost_usd for record in records if record.kind == "llm"]
+    if not known or None in known:
+        return None
+    return sum(cost for cost in known if cost is not None)
 
 
 def total_tokens(records: Sequence[TraceRecord]) -> int | None:

@@ -19,6 +19,7 @@ class Cost(NamedTuple):
         read: Tokens that models read, as far as they were counted.
         written: Tokens that they wrote.
         elapsed_s: Seconds from the start of the run to the last answer.
+        usd: US dollars that models cost, as far as that is known.
     """
 
     model_calls: int = 0
@@ -26,6 +27,7 @@ class Cost(NamedTuple):
     read: int = 0
     written: int = 0
     elapsed_s: float = 0.0
+    usd: float = 0.0
 
 
 class Frames(NamedTuple):

@@ -13,6 +13,7 @@ from lambdagent.ir.fitting import columns, fit, fit_around, fit_middle
 from lambdagent.source import HIDDEN
 from lambdagent.trace.page import Cost, Page
 from lambdagent.trace.sight import Binding, Parts
+from lambdagent.trace.text import dollars
 
 NARROWEST, LOWEST = 40, 12
 # From here on, environment and continuation stand side by side.
@@ -199,6 +200,8 @@ def _spent(page: Page, width: int) -> str:
     spent = [*_calls(cost), f"{cost.elapsed_s:.1f}s"]
     if cost.read or cost.written:
         spent.insert(-1, f"{cost.read:,} + {cost.written:,} tokens")
+    if cost.usd:
+        spent.insert(-1, dollars(cost.usd))
     counted = " ".join(f"{kind} {count:,}" for kind, count in page.counters.items() if count)
     both = " · ".join([*spent, counted] if counted else spent)
     return f"so far: {both}" if width >= _WIDE else both

@@ -12,13 +12,14 @@ from lambdagent.ir.exchange import Exchange, Failure, key_text
 from lambdagent.ir.fitting import fit, table
 from lambdagent.machine.state import Event, Kind, Machine, Path
 from lambdagent.machine.text import cut
-from lambdagent.trace.macro import TraceRecord, tokens_of
-from lambdagent.trace.text import RULE
+from lambdagent.trace.macro import TraceRecord, cost_of, tokens_of
+from lambdagent.trace.text import RULE, dollars
 from lambdagent.trace.timeline import duration
 from lambdagent.trace.transition import SYMBOLS
 
 _HEAD = ("term", "kind", "calls", "total", "mean", "longest", "share", "tokens in", "out")
-_NUMBERS = set(range(2, len(_HEAD)))
+_COST = "cost"
+_NUMBERS = set(range(2, len(_HEAD) + 1))
 _LONGEST_NAME = 32
 # Failures that are told; all of them are counted.
 _MOST = 20
@@ -37,6 +38,7 @@ class Call:
     kind: str
     elapsed_s: float | None = None
     tokens: tuple[int, int] | None = None
+    cost_usd: float | None = None
 
 
 @attrs.define
@@ -50,6 +52,7 @@ class Row:
     total_s: float = 0.0
     longest_s: float = 0.0
     tokens: tuple[int, int] | None = None
+    cost_usd: float | None = None
 
     @property
     def mean_s(self) -> float:
@@ -66,6 +69,8 @@ class Row:
         if call.tokens is not None:
             read, written = self.tokens or (0, 0)
             self.tokens = (read + call.tokens[0], written + call.tokens[1])
+        if call.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + call.cost_usd
 
 
 @attrs.frozen
@@ -138,6 +143,7 @@ class Stats:
             "longest_ms": _ms(row.longest_s),
             "share": round(self.share(row), 4),
             "tokens": row.tokens and {"input": row.tokens[0], "output": row.tokens[1]},
+            "cost_usd": row.cost_usd,
         }
 
 
@@ -197,12 +203,16 @@ def calls_of(records: Sequence[TraceRecord], exchanges: Mapping[Path, Exchange])
     for key, each in sorted(exchanges.items()):
         known = told.get(key)
         term, kind = (known.term, known.kind) if known else (each.site.name, each.site.kind)
-        yield Call(key, term, kind, each.elapsed_s, tokens_of(each.answer))
+        yield Call(key, term, kind, each.elapsed_s, tokens_of(each.answer), cost_of(each.answer))
 
 
 def render(found: Stats, width: int) -> str:
     """Return the table of terms, and the rest line by line."""
+    is_priced = any(row.cost_usd is not None for row in found.rows)
     cells = [_HEAD, *(_cells(found, row) for row in found.rows)]
+    if is_priced:
+        costs = ["–" if row.cost_usd is None else dollars(row.cost_usd) for row in found.rows]
+        cells = [(*row, cost) for row, cost in zip(cells, [_COST, *costs], strict=True)]
     lines = [fit(line, width) for line in table(cells, _NUMBERS)] if found.rows else []
     kinds = "  ".join(f"{SYMBOLS[kind]} {found.reductions[kind]:,}" for kind in Kind)
     facts = [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from lambdagent.ir.data_text import escaped, quoted
-from lambdagent.trace.macro import TraceRecord, total_tokens
+from lambdagent.trace.macro import TraceRecord, total_cost, total_tokens
 
 _SHOWN = 60
 RULE = "─" * 40
@@ -42,10 +42,22 @@ def _quoted(text: str) -> str:
 
 
 def render_total(records: Sequence[TraceRecord], elapsed_s: float) -> str:
-    """Return the line of totals: records printed, seconds, tokens where they are known."""
-    tokens = total_tokens(records)
+    """Return the line of totals: records printed, seconds, known tokens and cost."""
+    tokens, cost = total_tokens(records), total_cost(records)
     counted = "" if tokens is None else f", ~{tokens} tokens"
+    if cost is not None:
+        counted += f", {dollars(cost)}"
     return f"Total: {count_of(len(records), 'β-reduction')}, {elapsed_s:.1f}s{counted}"
+
+
+def dollars(usd: float) -> str:
+    """Return a sum of money, small ones with more digits.
+
+    >>> dollars(1234.5), dollars(0.0123), dollars(0.00000123), dollars(0)
+    ('$1,234.50', '$0.0123', '$0.000001', '$0.00')
+    """
+    digits = 2 if usd >= 1 or not usd else 4 if usd >= 0.001 else 6
+    return f"${usd:,.{digits}f}"
 
 
 def count_of(number: int, noun: str) -> str:

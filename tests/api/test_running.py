@@ -31,8 +31,8 @@ from lambdagent import (
     build_agent,
     run,
 )
-from lambdagent.api import running
-from lambdagent.effects.protocol import ModelCall
+from lambdagent.api import failures, running
+from lambdagent.effects.protocol import ModelCall, Usage
 from lambdagent.errors import LambdagentError, StuckError
 from lambdagent.ir.data import Record
 from tests.effects.agents import (
@@ -262,12 +262,23 @@ def test_a_result_tells_answer_trace_counters_and_tokens(face: Face):
     result = face.ask(Lam("a", "p", model), "x")
     assert (result.value, result.text) == ("hi", "hi")
     assert result.engine in {"recursive", "cek"}
-    assert result.tokens == 7
+    assert (result.tokens, result.cost_usd) == (7, None)
     assert [record.output for record in result.trace] == ["hi"]
     assert result.counters["beta"] >= 1
     assert result.counters["epsilon"] == 1
     assert result.transitions == 0 or result.transitions > sum(result.counters.values())
     assert result.elapsed_s >= 0
+
+
+def test_what_a_run_cost_is_told_where_it_is_known_of_each_call(face: Face):
+    def costs(*usd: float | None) -> float | None:
+        replies = [Record(text="hi", usage=Usage(5, 2, usd=each).to_data()) for each in usd]
+        model = Model(provider="scripted", script=Record(replies=tuple(replies)))
+        agents = (Lam(f"a{i}", "p", model) for i in range(len(usd)))
+        return face.ask(Compose(*agents), "x").cost_usd
+
+    assert costs(0.25, 0.5) == 0.75
+    assert costs(0.25, None) is None
 
 
 def test_run_and_arun_agree():
@@ -376,7 +387,7 @@ def test_all_that_cannot_be_answered_is_told_at_once_and_once_each():
 
 def test_a_foreign_exception_in_an_error_record_of_the_machine_is_a_run_error():
     record = Record(kind="Odd", message="it is odd", site="tool:a", key=(), data=None)
-    error = running.error_of(record)
+    error = failures.error_of(record)
     assert isinstance(error, EffectError)
     assert error.diagnostic.what == "it is odd"
     assert "tool:a" in error.diagnostic.why
@@ -384,7 +395,7 @@ def test_a_foreign_exception_in_an_error_record_of_the_machine_is_a_run_error():
 
 def test_a_stuck_machine_is_a_fault_of_ours():
     record = Record(kind="Stuck", message="(1 2)", site="", key=(), data=None)
-    error = running.error_of(record)
+    error = failures.error_of(record)
     assert isinstance(error, StuckError)
     assert error.exit_code == 70
 

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any, cast
 
-from lambdagent.api import running
+from lambdagent.api import failures, running
 from lambdagent.api.recording import Recording, document, load
 from lambdagent.effects.driver import drive
 from lambdagent.effects.execution import Execution
@@ -40,7 +40,7 @@ def recorded(program: Program, value: Data, oracle: Oracle, engine: Choice) -> d
     state = execution.machine.root.state
     if isinstance(state, Fail):
         trace = [record.to_json() for record in running.trace_of(execution)]
-        error = str(running.error_of(state.error, by_hand=program.by_hand))
+        error = str(failures.error_of(state.error, by_hand=program.by_hand))
         outcome: dict[str, object] = {"error": error, "trace": trace}
     else:
         result = running.Result(None, *execution.choice, 1.5, execution, lambda: execution)

@@ -242,4 +242,8 @@ def _usage(usage: dict[str, object] | None) -> Usage | None:
     if usage is None:
         return None
     cache = ("cache_creation_input_tokens", "cache_read_input_tokens")
-    return Usage(count(usage, "input_tokens", *cache), count(usage, "output_tokens"))
+    return Usage(
+        count(usage, "input_tokens", *cache),
+        count(usage, "output_tokens"),
+        count(usage, "cache_read_input_tokens"),
+    )

@@ -233,4 +233,7 @@ def _arguments(written: object) -> Data:
 def _usage(usage: dict[str, object] | None) -> Usage | None:
     if usage is None:
         return None
-    return Usage(count(usage, "prompt_tokens"), count(usage, "completion_tokens"))
+    details = usage.get("prompt_tokens_details")
+    cached = count(details, "cached_tokens") if isinstance(details, dict) else 0
+    read = count(usage, "prompt_tokens")
+    return Usage(read, count(usage, "completion_tokens"), min(cached, read))

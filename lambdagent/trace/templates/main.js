@@ -55,6 +55,7 @@ class AgentLevel {
     const facts = [record.kind, record.key];
     if (record.called) facts.push(`from ${seconds(record.from)}`, `for ${seconds(record.to - record.from)}`);
     if (record.tokens) facts.push(`${record.tokens[0]} tokens in, ${record.tokens[1]} out`);
+    if (record.cost !== null) facts.push(record.cost);
     if (record.done !== null) facts.push(`done at step ${record.done.toLocaleString("en")}`);
     const said = (name, text) =>
       text[1] ? [element("h4", {}, name), element("pre", { tabindex: 0, role: "group", "aria-label": name }, ...whole(text))] : [];
@@ -75,6 +76,7 @@ function showHead(run) {
   const facts = [["input", whole(head.input)], [how, whole(head.outcome.text)]];
   if (head.engine !== null) facts.push(["engine", [head.engine]]);
   if (head.tokens !== null) facts.push(["tokens", [head.tokens.toLocaleString("en")]]);
+  if (head.cost !== null) facts.push(["cost", [head.cost]]);
   const calls = run.records.filter(({ called: isCall }) => isCall).length;
   facts.push(["calls", [calls.toLocaleString("en")]], ["time", [seconds(head.elapsed)]]);
   facts.push(["steps", [(head.length - run.first).toLocaleString("en")]]);

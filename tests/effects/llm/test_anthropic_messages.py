@@ -252,7 +252,7 @@ def test_usage_counts_what_the_cache_read_and_wrote(
         "cache_read_input_tokens": 100,
     }
     local_server.answer(message(says("a"), usage=usage), message(says("a"), usage=None))
-    assert chat.chat(model_call(MODEL)).usage == Usage(111, 2)
+    assert chat.chat(model_call(MODEL)).usage == Usage(111, 2, cached=100)
     assert chat.chat(model_call(MODEL)).usage is None
 
 

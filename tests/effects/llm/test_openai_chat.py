@@ -3,6 +3,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -296,6 +297,38 @@ def test_usage_comes_back(chat: OpenAIChat, local_server: LocalServer):
     usage = {"prompt_tokens": 9, "completion_tokens": 1, "total_tokens": 10}
     local_server.answer({**says("a"), "usage": usage})
     assert chat.chat(model_call(MODEL)).usage == Usage(9, 1)
+
+
+@pytest.mark.parametrize(("told", "cached"), [({}, 0), ({"cached_tokens": 4}, 4), (None, 0)])
+def test_tokens_from_the_cache_are_told(
+    chat: OpenAIChat, local_server: LocalServer, told: object, cached: int
+):
+    usage = {"prompt_tokens": 9, "completion_tokens": 1, "prompt_tokens_details": told}
+    local_server.answer({**says("a"), "usage": usage})
+    assert chat.chat(model_call(MODEL)).usage == Usage(9, 1, cached)
+
+
+@pytest.mark.parametrize(
+    ("url", "name", "usd"),
+    [
+        ("https://api.openai.com/v1", "gpt-4o", 9 * 2.5e-6 + 10e-6),
+        ("https://proxy.test/v1", "gpt-4o", None),
+        ("https://api.openai.com/v1", "gpt-unheard-of", None),
+    ],
+)
+def test_a_call_is_priced_where_its_price_is_known(
+    monkeypatch: pytest.MonkeyPatch, url: str, name: str, usd: float | None
+):
+    async def send(*_: object) -> bytes:
+        usage = {"prompt_tokens": 9, "completion_tokens": 1}
+        return json.dumps({**says("a"), "usage": usage}).encode()
+
+    monkeypatch.setattr(OpenAIChat, "send", send)
+    provider = OpenAIChat(Endpoint(provider="openai", base_url=url, key="k"))
+    usage = provider.chat(model_call(attrs.evolve(MODEL, name=name))).usage
+    provider.close()
+    assert usage is not None
+    assert usage.usd == pytest.approx(usd)
 
 
 def test_a_refusal_is_the_answer(chat: OpenAIChat, local_server: LocalServer):
