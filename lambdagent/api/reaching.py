@@ -10,11 +10,12 @@ from collections.abc import Mapping, Sequence
 import attrs
 
 from lambdagent.effects.llm import base_url
+from lambdagent.effects.llm.claude_code import find_program
 from lambdagent.effects.reach import reach
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program
-from lambdagent.ir.services import SCRIPTED, SERVICES
+from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES
 from lambdagent.ir.url import shown_url
 
 LIMIT_S = 10.0
@@ -70,7 +71,10 @@ def reach_endpoints(
     refused: dict[tuple[str, str | None], str] = {}
     for place in asking:
         try:
-            urls[place] = base_url(*place, environment)
+            if place[0] == CLAUDE_CODE:
+                find_program(environment)
+            else:
+                urls[place] = base_url(*place, environment)
         except EffectError as error:
             refused[place] = error.diagnostic.what
     distinct = list(dict.fromkeys(urls.values()))
@@ -85,7 +89,7 @@ def reach_endpoints(
                 None if url is None else shown_url(url),
                 tuple(sites),
                 0.0 if ended is None else ended.elapsed_s,
-                refused[place] if ended is None else ended.reason,
+                refused.get(place) if ended is None else ended.reason,
                 _lacking(place[0], environment),
             )
         )
@@ -130,7 +134,7 @@ def endpoints_text(endpoints: Sequence[Endpoint]) -> str:
 def _stands(endpoint: Endpoint) -> str:
     took = f"{endpoint.elapsed_s * 1000:.0f}ms"
     if endpoint.reason is None:
-        stands = f"✓ reachable ({took})"
+        stands = "✓ found" if endpoint.url is None else f"✓ reachable ({took})"
     elif endpoint.url is None:
         stands = f"✗ {endpoint.reason}"
     else:

@@ -30,6 +30,7 @@ USUAL_MODELS: Final = {
     "moonshot": "moonshot-v1-8k",
     "zhipu": "glm-4-flash",
     "custom": "my-model",
+    "claude-code": "sonnet",
 }
 PROVIDERS: Final = (SCRIPTED, *(name for name in SERVICES if name in USUAL_MODELS))
 _SUGGESTED: Final = "openai"

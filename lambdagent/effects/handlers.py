@@ -114,10 +114,11 @@ class ModelHandler:
         """Whether what the provider says depends on what it said before."""
         return isinstance(self._provider, Remembering)
 
-    def recall(self, request: Request) -> None:
-        """Tell the provider that `request` was answered in an earlier process."""
+    def recall(self, request: Request, answer: Data | Failure) -> None:
+        """Tell the provider that `request` got `answer` in an earlier process."""
         if isinstance(self._provider, Remembering):
-            self._provider.recall(self._call(request))
+            reply = None if isinstance(answer, Failure) else Reply.from_data(answer)
+            self._provider.recall(self._call(request), reply)
 
     def _call(self, request: Request) -> ModelCall:
         site, argument, tell = request.site, request.argument, request.tell
@@ -343,11 +344,11 @@ class Handlers:
         """Whether some provider wants to be told of all that was answered in earlier processes."""
         return any(model.remembers for model in self._models.values())
 
-    def recall(self, request: Request) -> None:
-        """Tell who would answer `request` that it was answered in an earlier process."""
+    def recall(self, request: Request, answer: Data | Failure) -> None:
+        """Tell who would answer `request` that it got `answer` in an earlier process."""
         model = self._models.get(request.site.name)
         if model is not None:
-            model.recall(request)
+            model.recall(request, answer)
 
     @property
     def all_instant(self) -> bool:

@@ -55,7 +55,7 @@ class Keeper:
         linked: Linked,
         beginning: Beginning,
         *,
-        recalled: Callable[[Request], None],
+        recalled: Callable[[Request, Data | Failure], None],
         doubt: Callable[[Request], Data | Failure | None],
         fsync: bool = True,
     ) -> None:
@@ -65,7 +65,7 @@ class Keeper:
             run: The run, locked.
             linked: Its program.
             beginning: What it began with: its name, and how often a state is saved.
-            recalled: Told of each request that was answered in an earlier process.
+            recalled: Told of each request that was answered in an earlier process, and how.
             doubt: Called for a request of which nobody knows whether it was carried out, and that
                 may do harm if it is twice. Returns what came of it, None to ask again, or raises.
             fsync: Wait for the disk; without it a failure of power may lose the last answers.
@@ -121,7 +121,7 @@ class Keeper:
                 self.result(request.key, answer, 0.0, 0.0)
                 recorded = self.told.answers[request.key]
         if recorded is not None:
-            self._recalled(request)
+            self._recalled(request, recorded.answer)
         return recorded
 
     def intent(self, request: Request, at_s: float) -> str | None:

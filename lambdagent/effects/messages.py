@@ -124,7 +124,12 @@ def _part_text(part: object) -> str:
 
 
 def reply_of(
-    content: object, reason: object, calls: tuple[ToolCall, ...], usage: Usage | None
+    content: object,
+    reason: object,
+    calls: tuple[ToolCall, ...],
+    usage: Usage | None,
+    *,
+    session: str | None = None,
 ) -> Reply:
     """Return the reply with the text of `content`.
 
@@ -142,7 +147,7 @@ def reply_of(
         if reason is not None and reason.lower() not in _ENDED:
             what = phrase("the model gave no text, it stopped with `{reason}`", reason=reason[:40])
             raise OutOfFormError(what, _REMEDIES.get(reason.lower(), _CHANGE))
-    return Reply(text, reason, calls, usage)
+    return Reply(text, reason, calls, usage, session)
 
 
 def count(usage: Mapping[str, object], *names: str) -> int:

@@ -95,12 +95,14 @@ class Reply:
         text: Empty when the model said nothing.
         finish_reason: Why it stopped, in the provider's own word; None if it gave none.
         usage: None if the provider did not count.
+        session: Under which name the provider keeps the conversation that ends with this reply.
     """
 
     text: str
     finish_reason: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage | None = None
+    session: str | None = None
 
     def to_data(self) -> Record:
         """Return the reply as data without its empty parts; `from_data` is the inverse."""
@@ -111,6 +113,8 @@ class Reply:
             items["tool_calls"] = tuple(call.to_data() for call in self.tool_calls)
         if self.usage is not None:
             items["usage"] = self.usage.to_data()
+        if self.session is not None:
+            items["session"] = self.session
         return Record(items)
 
     @classmethod
@@ -134,15 +138,19 @@ def _reply_from(data: Data) -> Reply:
         case Record():
             text, reason = data["text"], data.get("finish_reason")
             calls, usage = data.get("tool_calls", ()), data.get("usage")
+            session = data.get("session")
         case _:
             raise TypeError(type(data).__name__)
-    if not (isinstance(text, str) and isinstance(reason, str | None) and isinstance(calls, tuple)):
+    if not (isinstance(text, str) and isinstance(calls, tuple)):
+        raise TypeError
+    if not (isinstance(reason, str | None) and isinstance(session, str | None)):
         raise TypeError
     return Reply(
         text,
         reason,
         tuple(ToolCall.from_data(call) for call in calls if isinstance(call, Record)),
         _usage_from(usage) if isinstance(usage, Record) else None,
+        session,
     )
 
 
@@ -302,8 +310,8 @@ class Provider(Protocol):
 class Remembering(Protocol):
     """A provider whose replies depend on those before, such as one that plays a script."""
 
-    def recall(self, call: ModelCall) -> None:
-        """Pass over the reply that `call` got in an earlier process."""
+    def recall(self, call: ModelCall, reply: Reply | None) -> None:
+        """Pass over `reply`, which `call` got in an earlier process; None if it failed."""
         ...
 
 

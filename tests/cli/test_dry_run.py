@@ -90,7 +90,7 @@ def test_a_missing_key_is_told_and_no_failure(
     [
         ("{provider: custom, name: m}", "it has no URL"),
         ("{provider: custom, name: m, baseUrl: 'ftp://x'}", "this is no URL: `ftp://x`"),
-        ("{provider: claude-code}", "it is not supported yet"),
+        ("{provider: claude-code}", "the program `claude` is not on the PATH"),
     ],
 )
 def test_a_provider_that_cannot_be_used_is_told(command: Command, model: str, reason: str):

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
+from lambdagent.effects.llm.claude_code import ClaudeCode, check_settings
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.llm.scripted import Scripted
 from lambdagent.effects.messages import Endpoint
@@ -44,6 +45,8 @@ def make_provider(
     """
     if model.provider == SCRIPTED:
         return Scripted(model.script or {}, base_dir=base_dir)
+    if model.provider == CLAUDE_CODE:
+        return ClaudeCode(model, environment, base_dir)
     service = SERVICES.get(model.provider)
     handler = None if service is None else _CHAT.get(service.speaks)
     if service is None or handler is None:
@@ -116,10 +119,6 @@ def _usable(url: str) -> str:
 
 
 def _no_service(provider: str) -> EffectError:
-    if provider == CLAUDE_CODE:
-        return _unusable(
-            provider, phrase("it is not supported yet"), phrase("use `provider: anthropic`")
-        )
     known = ", ".join(SERVICES)
     return _unusable(
         provider, phrase("there is no such provider"), phrase("use one of {known}", known=known)
@@ -149,6 +148,8 @@ class Providers:
         Raises:
             EffectError: See `make_provider`.
         """
+        if model.provider == CLAUDE_CODE:
+            check_settings(model)
         place = (model.provider, model.base_url, model.script)
         with self._lock:
             provider = self._made.get(place)

@@ -141,7 +141,7 @@ class Scripted:
         """Return the next reply to the agent that calls."""
         return self.chat(call)
 
-    def recall(self, call: ModelCall) -> None:
+    def recall(self, call: ModelCall, _reply: Reply | None) -> None:
         """Pass over the reply that `call` got in an earlier process."""
         with self._lock:
             if self._next(call) is not None:

@@ -26,8 +26,15 @@ PHRASES: dict[str, str] = {
     "write the whole URL, such as `baseUrl: https://…/v1`": (
         "写完整的 URL，例如 `baseUrl: https://…/v1`"
     ),
-    "it is not supported yet": "尚不支持",
-    "use `provider: anthropic`": "使用 `provider: anthropic`",
+    "the program `{program}` is not on the PATH": "PATH 中没有程序 `{program}`",
+    "install Claude Code, or use `provider: anthropic`": "安装 Claude Code，"
+    "或使用 `provider: anthropic`",
+    "it cannot be started: {reason}": "无法启动：{reason}",
+    "it cannot be told {names}": "无法向它设置 {names}",
+    "remove them, or use `provider: anthropic`": "去掉这些设置，或使用 `provider: anthropic`",
+    "exit code {status}": "退出码 {status}",
+    "run `claude` by hand and see whether it is logged in and answers": "手动运行 `claude`，"
+    "看它是否已登录并能回答",
     "this is no URL: `{url}`": "这不是 URL：`{url}`",
     "the answer calls a tool that has no name": "回答调用了一个没有名称的工具",
     "the answer is no message": "回答不是消息",

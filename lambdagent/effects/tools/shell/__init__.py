@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from lambdagent.effects.process import Launch, Outcome, run_group
 from lambdagent.effects.protocol import (
     Cancellation,
     ToolFailure,
@@ -20,7 +21,6 @@ from lambdagent.effects.protocol import (
 )
 from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.shell.belt import check_command
-from lambdagent.effects.tools.shell.process import Outcome, run_group
 from lambdagent.effects.tools.shell.words import VARIABLE, RefusedError
 from lambdagent.errors import EffectError, finding
 from lambdagent.messages import phrase
@@ -93,7 +93,7 @@ class ShellTool:
                 given: bytes | None = text
             else:
                 given, arguments = None, [*arguments, text]
-            outcome = run_group(arguments, given, limit_s, stop, directory=self._directory)
+            outcome = run_group(arguments, given, limit_s, stop, Launch(directory=self._directory))
         except ValueError as error:
             raise ToolFailure("[ERROR] the input holds a null character") from error
         except OSError as error:

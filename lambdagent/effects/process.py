@@ -16,7 +16,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -67,10 +67,13 @@ class _Kept:
     """The first bytes of a stream, and the number of the rest."""
 
     limit: int
+    hear: Callable[[bytes], object] | None = None
     data: bytearray = attrs.field(factory=bytearray)
     cut: int = 0
 
     def add(self, chunk: bytes) -> None:
+        if self.hear is not None:
+            self.hear(chunk)
         room = self.limit - len(self.data)
         self.data += chunk[:room]
         self.cut += max(0, len(chunk) - room)
@@ -100,14 +103,32 @@ def without_secrets(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: each for name, each in environment.items() if not names_a_secret(name)}
 
 
+@attrs.frozen(kw_only=True)
+class Launch:
+    """How a program is run.
+
+    Attributes:
+        directory: Where; the working directory by default.
+        environment: Its variables; by default ours, without secrets.
+        keep_bytes: Most bytes kept of each of its two streams.
+        hear: Told what it prints, while it does.
+    """
+
+    directory: Path | None = None
+    environment: Mapping[str, str] | None = None
+    keep_bytes: int = 1_000_000
+    hear: Callable[[bytes], object] | None = None
+
+
+_USUAL = Launch()
+
+
 def run_group(
     arguments: Sequence[str | bytes],
     given: bytes | None,
     limit_s: float,
     stop: Cancellation,
-    *,
-    keep_bytes: int = 1_000_000,
-    directory: Path | None = None,
+    launch: Launch = _USUAL,
 ) -> Outcome:
     """Run a program and return how it ended.
 
@@ -116,14 +137,17 @@ def run_group(
         given: Its standard input; None for an empty one.
         limit_s: Longest time it may take.
         stop: Kills it early.
-        keep_bytes: Most bytes kept of each of its two streams.
-        directory: Where it runs; the working directory by default.
+        launch: How it is run.
 
     Raises:
         OSError: It cannot be started.
         ValueError: An argument holds a null character.
     """
     deadline = time.monotonic() + limit_s
+    environment = launch.environment
+    if environment is None:
+        environment = without_secrets(os.environ)
+    kept = _Kept(launch.keep_bytes, launch.hear), _Kept(launch.keep_bytes)
     with _groups.starting:  # see Note [Nobody outlives us]
         process = subprocess.Popen(  # noqa: S603 - running the user's command is the purpose
             arguments,
@@ -131,11 +155,11 @@ def run_group(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
-            cwd=directory,
-            env=without_secrets(os.environ),
+            cwd=launch.directory,
+            env=environment,
         )
         _groups.leaders.add(process.pid)
-    with _Watch(process, given or b"", keep_bytes, stop) as watch:
+    with _Watch(process, given or b"", kept, stop) as watch:
         status = watch.until(deadline)
         if status is None:
             watch.kill()
@@ -151,9 +175,13 @@ class _Watch:
     """Moves bytes to and from a running program, and waits for its end."""
 
     def __init__(
-        self, process: subprocess.Popen[bytes], given: bytes, keep_bytes: int, stop: Cancellation
+        self,
+        process: subprocess.Popen[bytes],
+        given: bytes,
+        kept: tuple[_Kept, _Kept],
+        stop: Cancellation,
     ) -> None:
-        self.output, self.errors = _Kept(keep_bytes), _Kept(keep_bytes)
+        self.output, self.errors = kept
         self._process = process
         self._given = memoryview(given)
         self._stop = stop

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from lambdagent.effects import process
+from lambdagent.effects.process import run_group
 from lambdagent.effects.protocol import Cancellation
-from lambdagent.effects.tools.shell import ShellTool, process
-from lambdagent.effects.tools.shell.process import run_group
+from lambdagent.effects.tools.shell import ShellTool
 from lambdagent.ir.services import SERVICES
 from tests.effects.calls import invocation
 

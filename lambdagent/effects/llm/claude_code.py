@@ -1,0 +1,302 @@
+"""Model calls over Claude Code: the program ``claude`` of this machine, in its print mode.
+
+In go messages, out comes a `Reply` with what the program says that it cost. The program is only
+asked to speak: it gets no tools of its own, no settings of the project it stands in, and one turn.
+
+Source: https://code.claude.com/docs/en/cli-reference; specification 5.6.
+"""
+
+# Note [Sessions are prefixes]
+#
+# The program keeps the conversations that it had, and goes on with one by its id. So what is sent
+# is the newest message alone, if all before it is known: the id is kept under a digest of the
+# system prompt, the messages and the reply. A call whose past is not known, because a conversation
+# was cut or summarised, or was had elsewhere, sends its past as text and begins a new session.
+# Each call forks the session that it goes on with: the past stays as it was, for a guard that asks
+# again and for runs that go on from there twice.
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import shutil
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lambdagent.effects.messages import OutOfFormError, count, is_default_temperature, reply_of
+from lambdagent.effects.process import Launch, Outcome, run_group, without_secrets
+from lambdagent.effects.protocol import Cancellation, Message, ModelCall, Reply, Usage
+from lambdagent.effects.tools import in_thread
+from lambdagent.errors import EffectError, finding
+from lambdagent.ir.services import CLAUDE_CODE
+from lambdagent.ir.surface import Model
+from lambdagent.messages import phrase
+
+_PROGRAM = "claude"
+_OWN_VARIABLES = ("ANTHROPIC_", "CLAUDE_")  # what the program is told by, keys included
+_MOST_SESSIONS = 10_000
+_KEPT_BYTES = 64_000_000
+# What a session is that the program does not know any more.
+_UNKNOWN_SESSION = "No conversation found"
+_CANNOT = {
+    "top_p": "topP",
+    "stop_sequences": "stopSequences",
+}
+
+
+def find_program(environment: Mapping[str, str]) -> str:
+    """Return the path of the program.
+
+    Raises:
+        EffectError: It is not where `environment` says that programs are (E005).
+    """
+    found = shutil.which(_PROGRAM, path=environment.get("PATH", ""))
+    if found is None:
+        what = phrase("the program `{program}` is not on the PATH", program=_PROGRAM)
+        hint = phrase("install Claude Code, or use `provider: anthropic`")
+        raise EffectError(finding("E005", provider=CLAUDE_CODE, message=what, hint=hint))
+    return found
+
+
+class ClaudeCode:
+    """Asks the program; one process for each call."""
+
+    instant = False
+
+    def __init__(
+        self, model: Model, environment: Mapping[str, str], directory: Path | None = None
+    ) -> None:
+        """Find the program; nothing runs yet.
+
+        Args:
+            model: Its `base_url` counts.
+            environment: Where the program is looked for, and what it gets.
+            directory: Where it runs; the working directory by default.
+
+        Raises:
+            EffectError: There is no such program (E005).
+        """
+        self._program = find_program(environment)
+        self._directory = directory
+        own = {k: v for k, v in environment.items() if k.startswith(_OWN_VARIABLES)}
+        self._environment = {**without_secrets(environment), **own}
+        if model.base_url is not None:
+            self._environment["ANTHROPIC_BASE_URL"] = model.base_url
+        self._lock = threading.Lock()
+        self._sessions: dict[str, str] = {}
+
+    def chat(self, call: ModelCall) -> Reply:
+        """Return the model's reply; see `Provider`."""
+        return self._answer(call, call.cancel)
+
+    async def achat(self, call: ModelCall) -> Reply:
+        """Return the model's reply; cancelling the task kills the program."""
+        stop = Cancellation()
+        forget = call.cancel.on_cancel(stop.cancel)
+        try:
+            return await in_thread(lambda: self._answer(call, stop))
+        except asyncio.CancelledError:
+            stop.cancel()
+            raise
+        finally:
+            forget()
+
+    def recall(self, call: ModelCall, reply: Reply | None) -> None:
+        """Remember the session in which `call` got `reply` in an earlier process."""
+        if reply is not None:
+            self._remember(call.messages, reply)
+
+    def close(self) -> None:
+        """Do nothing: there is nothing to give back."""
+
+    # --- one call --------------------------------------------------------------------------------
+
+    def _answer(self, call: ModelCall, stop: Cancellation) -> Reply:
+        messages = call.messages
+        with self._lock:
+            session = self._sessions.get(_digest(messages[:-1]))
+        try:
+            reply = self._ask(call, stop, messages, session)
+        except _ForgottenError:
+            reply = self._ask(call, stop, messages, None)
+        self._remember(messages, reply)
+        return reply
+
+    def _remember(self, messages: Sequence[Message], reply: Reply) -> None:
+        if reply.session is None:
+            return
+        past = _digest([*messages, Message("assistant", reply.text)])
+        with self._lock:
+            self._sessions[past] = reply.session
+            while len(self._sessions) > _MOST_SESSIONS:
+                self._sessions.pop(next(iter(self._sessions)))
+
+    def _ask(
+        self, call: ModelCall, stop: Cancellation, messages: Sequence[Message], session: str | None
+    ) -> Reply:
+        dictation = _Lines(call)
+        given = messages[-1].text if session else _transcript(messages)
+        try:
+            outcome = run_group(
+                [self._program, *_arguments(call.model, messages, session)],
+                given.encode("utf-8", "replace"),
+                call.timeout_s,
+                stop,
+                Launch(
+                    directory=self._directory,
+                    environment=self._environed(call.model),
+                    keep_bytes=_KEPT_BYTES,
+                    hear=dictation.hear,
+                ),
+            )
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise _failed(call, phrase("it cannot be started: {reason}", reason=reason)) from error
+        return _reply(call, outcome, dictation, session)
+
+    def _environed(self, model: Model) -> dict[str, str]:
+        if model.max_tokens is None:
+            return self._environment
+        return {**self._environment, "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(model.max_tokens)}
+
+
+class _ForgottenError(Exception):
+    """The program does not know the session any more."""
+
+
+class _Lines:
+    """Takes down the lines of JSON that the program prints, and tells what they say."""
+
+    def __init__(self, call: ModelCall) -> None:
+        self.result: dict[str, Any] | None = None
+        self._speech = call.speech
+        self._rest = b""
+
+    def hear(self, chunk: bytes) -> None:
+        """Take down a piece of what is printed."""
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            self._line(line)
+
+    def end(self) -> None:
+        """Take down what stands behind the last end of a line."""
+        self._line(self._rest)
+        self._rest = b""
+
+    def _line(self, line: bytes) -> None:
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            return  # other lines than those of JSON are for people
+        if not isinstance(row, dict):
+            return
+        if row.get("type") == "result":
+            self.result = row
+        elif row.get("type") == "stream_event" and self._speech is not None:
+            event = row.get("event")
+            delta = event.get("delta") if isinstance(event, dict) else None
+            text = delta.get("text") if isinstance(delta, dict) else None
+            if isinstance(text, str):
+                self._speech.say(text)
+
+
+def check_settings(model: Model) -> None:
+    """Check that the program can be told all that `model` says.
+
+    Raises:
+        EffectError: It cannot (E005).
+    """
+    wrong = [name for field, name in _CANNOT.items() if getattr(model, field)]
+    if model.temperature is not None and not is_default_temperature(model):
+        wrong.append("temperature")
+    if wrong:
+        names = ", ".join(f"`{name}`" for name in wrong)
+        what = phrase("it cannot be told {names}", names=names)
+        hint = phrase("remove them, or use `provider: anthropic`")
+        raise EffectError(finding("E005", provider=CLAUDE_CODE, message=what, hint=hint))
+
+
+def _arguments(model: Model, messages: Sequence[Message], session: str | None) -> list[str]:
+    """Return the arguments of a call; `session` with `=`, so that it is never another option."""
+    system = "\n\n".join(each.text for each in messages if each.role == "system")
+    return [
+        "--print",
+        "--output-format=stream-json",
+        "--include-partial-messages",
+        "--verbose",
+        "--tools=",
+        "--strict-mcp-config",
+        "--setting-sources=user",
+        "--max-turns=1",
+        f"--system-prompt={system}",
+        *([f"--model={model.name}"] if model.name else []),
+        *([f"--resume={session}", "--fork-session"] if session else []),
+    ]
+
+
+def _transcript(messages: Sequence[Message]) -> str:
+    """Return all that is no system prompt as one message."""
+    *past, newest = [each for each in messages if each.role != "system"]
+    if not past:
+        return newest.text
+    lines = [f"{each.role}: {each.text}" for each in past]
+    return "\n\n".join(["[Conversation so far]", *lines, "[Current message]", newest.text])
+
+
+def _digest(messages: Sequence[Message]) -> str:
+    rows = [(each.role, each.text) for each in messages]
+    return hashlib.sha256(json.dumps(rows).encode()).hexdigest()
+
+
+def _reply(call: ModelCall, outcome: Outcome, lines: _Lines, session: str | None) -> Reply:
+    """Return what the program answered.
+
+    Raises:
+        EffectError: It failed (E002), or took too long (E003).
+        _ForgottenError: It does not know `session`.
+    """
+    lines.end()
+    if outcome.timed_out:
+        limit = f"{call.timeout_s:g}"
+        raise EffectError(finding("E003", site=call.site, limit=limit, setting="model.timeout"))
+    if outcome.status is None:
+        raise _failed(call, phrase("the call was cancelled"), phrase("raise `--timeout`"))
+    row = lines.result
+    said = str(row.get("result") or row.get("subtype")) if row else ""
+    if session and _UNKNOWN_SESSION in f"{said} {outcome.errors} {outcome.output[:1000]}":
+        raise _ForgottenError
+    if row is None or row.get("is_error") or row.get("subtype") != "success":
+        last = outcome.errors.rsplit("\n", 1)[-1]
+        told = said or last or phrase("exit code {status}", status=outcome.status)
+        raise _failed(call, told[:500])
+    try:
+        key = row.get("session_id")
+        return reply_of(
+            row.get("result"),
+            row.get("stop_reason") or "end_turn",
+            (),
+            _usage(row),
+            session=key if isinstance(key, str) else None,
+        )
+    except OutOfFormError as error:
+        raise _failed(call, error.args[0]) from error
+
+
+def _usage(row: Mapping[str, Any]) -> Usage | None:
+    usage, usd = row.get("usage"), row.get("total_cost_usd")
+    if not isinstance(usage, dict):
+        return None
+    cached = count(usage, "cache_read_input_tokens")
+    read = count(usage, "input_tokens", "cache_creation_input_tokens") + cached
+    price = float(usd) if type(usd) in {int, float} else None  # type: ignore[arg-type]
+    return Usage(read, count(usage, "output_tokens"), cached, price)
+
+
+def _failed(call: ModelCall, what: str, hint: str | None = None) -> EffectError:
+    hint = hint or phrase("run `claude` by hand and see whether it is logged in and answers")
+    return EffectError(
+        finding("E002", provider=CLAUDE_CODE, message=what, site=call.site, hint=hint)
+    )
