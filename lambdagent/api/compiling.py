@@ -31,6 +31,7 @@ from lambdagent.frontend.check import Config, check_config
 from lambdagent.frontend.expression import parse_expression
 from lambdagent.frontend.models import Overrides, refused
 from lambdagent.frontend.python_tree import tree_of
+from lambdagent.frontend.run_limits import run_limits
 from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.ir import agent_text, core_outline, outline, python_source, registry
 from lambdagent.ir.abi import LARGEST_NUMERAL
@@ -323,6 +324,9 @@ def _built(config: Config, overrides: Overrides) -> Term:
         asked["checkpoints"] = Checkpoints(
             checkpoint["directory"], checkpoint["autoSaveSteps"], checkpoint["maxCheckpoints"]
         )
+    limits = run_limits(config.data)
+    if limits is not None:
+        asked["limits"] = limits
     if asked:
         number = id(term)
         gone = weakref.ref(term, lambda _: _ASKED.pop(number))

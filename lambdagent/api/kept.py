@@ -19,7 +19,6 @@ import attrs
 
 import lambdagent
 from lambdagent.api.compiling import compile_term, make_overrides
-from lambdagent.api.differences import difference
 from lambdagent.api.doubts import Doubt, Remark, refuse, warn
 from lambdagent.api.listening import Heard, aheard, heard
 from lambdagent.api.programs import overridden
@@ -29,11 +28,13 @@ from lambdagent.api.run_files import (
     exchange_program,
     find_run,
     kept_program,
+    refuse_change,
     remove_finished,
     stored_program,
 )
 from lambdagent.api.run_places import at_home, base_dir, without_address, work_place
 from lambdagent.api.running import Result, Session, write_record
+from lambdagent.effects.budget import meter_of
 from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Request
@@ -159,6 +160,7 @@ class Run:
                 autosave=autosave,
                 hidden=hidden,
                 directory=place,
+                limits=program.limits.to_data(),
             )
             found = create_run(Path(directory), kept, beginning)
             if most is not None:
@@ -183,8 +185,8 @@ class Run:
             program: What runs from now on, instead of what is kept with the run.
             force: Take a `program` that differs, as long as nothing that differs was called.
             fsync: As for `begin`.
-            more: `tools`, `providers` and `memory_store` as for `from_config`, since objects are
-                not kept; `environment`, `base_dir` and `clock` of `Session`.
+            more: `tools`, `providers`, `memory_store` as for `from_config`; `environment`,
+                `base_dir`, `clock` of `Session`; `budget`, limits by name for this process.
 
         Raises:
             NoSuchFileError: There is no run.
@@ -194,18 +196,16 @@ class Run:
         directory = find_run(Path(path))
         beginning = directory.beginning()
         stored = stored_program(directory, beginning.digest)
-        make = partial(Session)
-        if program is None and beginning.hidden:
-            make = partial(without_address, beginning.hidden)
+        hides = program is None and beginning.hidden
+        make = partial(without_address, beginning.hidden) if hides else partial(Session)
         options = {name: more.pop(name) for name in _SESSION_OPTIONS & more.keys()}
+        budget = more.pop("budget", {})
         overrides = make_overrides(**more, environment={})
-        program = stored if program is None else at_home(program, stored, beginning)
-        program = overridden(program, overrides)
+        program = overridden(at_home(program, stored, beginning, budget), overrides)
         if program.digest() != beginning.digest:
             redaction = Redaction(options.get("environment") or os.environ)
             if not force:
-                words = difference(stored, program, redaction.text)
-                raise CheckpointError(finding("K005", difference=words))
+                refuse_change(stored, program, redaction)
             beginning = exchange_program(directory, program, redaction)
         base, remarks = base_dir(beginning, program)
         options = {"base_dir": base, **options}
@@ -484,6 +484,7 @@ class Run:
             keeper=keeper,
         )
         execution.narrator = narrator
+        execution.meter = meter_of(self.program.limits.budget, keeper.told)
         try:
             if kept is None:
                 yield execution, lambda: execution, keeper

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import attrs
 
-from lambdagent.api.differences import changes, in_words
+from lambdagent.api.differences import changes, difference, in_words
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.frames import damaged, read_file
 from lambdagent.effects.journal import Told, read_journal
@@ -122,6 +123,16 @@ def replayed(directory: RunDirectory) -> tuple[Linked, Execution]:
     linked = link(stored_program(directory, beginning.digest))
     first = start(linked, beginning.input)
     return linked, replay(linked, first, read_journal(directory.journal))
+
+
+def refuse_change(before: Program, after: Program, redaction: Redaction) -> NoReturn:
+    """Say what differs between the program of a run and the one that it is to go on with.
+
+    Raises:
+        CheckpointError: Always.
+    """
+    words = difference(before, after, redaction.text)
+    raise CheckpointError(finding("K005", difference=words))
 
 
 def exchange_program(directory: RunDirectory, after: Program, redaction: Redaction) -> Beginning:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -17,6 +18,7 @@ from lambdagent.api.running import Session
 from lambdagent.effects.run_directory import Beginning
 from lambdagent.errors import CheckpointError, Diagnostic, finding
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.limits import RunLimits
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 
@@ -46,13 +48,31 @@ def _works_somewhere(site: Site) -> bool:
     return isinstance(site.static.get("command"), str) or _recording(site) is not None
 
 
-def at_home(program: Program, stored: Program, beginning: Beginning) -> Program:
+def at_home(
+    program: Program | None,
+    stored: Program,
+    beginning: Beginning,
+    budget: Mapping[str, Any] = MappingProxyType({}),
+) -> Program:
     """Return `program` with its recordings named as those of `stored`, where they are the same.
 
     It was compiled here, and `stored` where the run works: their relative paths start elsewhere.
+
+    Args:
+        program: What goes on from now; None for `stored`, with the limits that the run has.
+        stored: What is kept with the run.
+        beginning: What the run began with.
+        budget: Limits of a `Budget` that take the place of others.
     """
-    sites = {**program.sites, **dict(_renamed(program, stored, beginning.directory or ""))}
-    return attrs.evolve(program, sites=sites)
+    if program is None:
+        found = attrs.evolve(stored, limits=RunLimits.from_data(beginning.limits))
+    else:
+        sites = {**program.sites, **dict(_renamed(program, stored, beginning.directory or ""))}
+        found = attrs.evolve(program, sites=sites)
+    if not budget:
+        return found
+    limits = attrs.evolve(found.limits, budget=attrs.evolve(found.limits.budget, **budget))
+    return attrs.evolve(found, limits=limits)
 
 
 def _renamed(program: Program, stored: Program, home: str) -> Iterator[tuple[str, Site]]:

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 import lambdagent
+from lambdagent.api.budgets import check_prices
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.failures import error_of
 from lambdagent.api.finite import finite
 from lambdagent.api.listening import Heard, aheard, heard
+from lambdagent.effects.budget import meter_of, within_budget
 from lambdagent.effects.confirming import Confirm
 from lambdagent.effects.driver import adrive, drive
 from lambdagent.effects.execution import Execution
@@ -183,7 +185,10 @@ class Session:
             environment,
             base_dir=base_dir,
             clock=clock,
+            rates=self.program.limits.rates,
         )
+        if asks:
+            check_prices(self.program, environment)
 
     def run(
         self,
@@ -263,7 +268,8 @@ class Session:
         history = history or (lambda: execution)
         began = time.monotonic()
         try:
-            drive(execution, self.handlers, timeout_s, confirm)
+            with within_budget(execution.meter, timeout_s) as limit_s:
+                drive(execution, self.handlers, limit_s, confirm)
         except (RunError, SuspendedError) as error:
             raise _with_trace(error, history()) from error.__cause__
         return self._result(execution, history, time.monotonic() - began)
@@ -279,7 +285,8 @@ class Session:
         history = history or (lambda: execution)
         began = time.monotonic()
         try:
-            await adrive(execution, self.handlers, timeout_s, confirm)
+            with within_budget(execution.meter, timeout_s) as limit_s:
+                await adrive(execution, self.handlers, limit_s, confirm)
         except (RunError, SuspendedError) as error:
             raise _with_trace(error, history()) from error.__cause__
         return self._result(execution, history, time.monotonic() - began)
@@ -338,6 +345,7 @@ class Session:
                 needs_states=needs_states,
             ),
         )
+        self._newest.meter = meter_of(self.program.limits.budget)
         return self._newest
 
     @cached_property

@@ -73,7 +73,7 @@ def check_options(arguments: Namespace) -> None:
         raise UsageError(
             finding("U018", option="--force", what=phrase("the FILE of another program"))
         )
-    for key in ("approve", "deny"):
+    for key in ("approve", "deny", "budget"):
         for other in ("at", "edit"):
             if getattr(arguments, key) and getattr(arguments, other):
                 raise UsageError(finding("U001", option=f"--{key}", other=f"--{other}"))
@@ -109,7 +109,10 @@ def load(arguments: Namespace, program: Program | None) -> kept.Run:
         UsageError: A step is named that the run does not have.
     """
     if arguments.at is None and not arguments.edit:
-        return kept.Run.load(arguments.resume, program=program, force=arguments.force)
+        budget = dict(arguments.budget)
+        return kept.Run.load(
+            arguments.resume, program=program, force=arguments.force, budget=budget
+        )
     # A fork may have another program; the run that it is one of stays as it is.
     other = program if arguments.force else None
     with kept.Run.load(arguments.resume, program=None if other else program) as run:

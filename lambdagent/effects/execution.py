@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Protocol
 
+from lambdagent.effects.budget import Meter
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Recorded
 from lambdagent.errors import BudgetError, CheckpointError, finding
@@ -108,6 +109,7 @@ class Execution:
         events: Macro events so far.
         exchanges: Answered requests so far, by key.
         narrator: Tells listeners what happens, if there are any; set before the run moves.
+        meter: Counts what is spent, where there is a budget; set before the run moves.
     """
 
     def __init__(
@@ -133,6 +135,7 @@ class Execution:
         self.linked = linked
         self.first = self.machine = machine
         self.narrator: Narrator | None = None
+        self.meter: Meter | None = None
         self._keeper = keeper
         self._was_read = keeper is not None and machine is keeper.machine
         self.events: list[Event] = []
@@ -196,6 +199,8 @@ class Execution:
         request = Request(key, self.linked.sites[site].site, argument)
         if request.site.kind == "confirm":
             raise HandOver("a call waits for a person")
+        if self.meter is not None:
+            self.meter.begin(request.site)
         self._asked[key] = (request, self._now())
         if self.narrator is not None:
             self.narrator.asked(request)
@@ -301,12 +306,15 @@ class Execution:
 
         Raises:
             CheckpointError: The run asks something else than it did before.
+            BudgetError: The budget is used up.
         """
         fresh = []
         for key, asked in requests(self.machine):
             if key not in self._asked:
                 request = Request(key, self.linked.sites[asked.site].site, asked.argument)
                 if not self._recall(request):
+                    if self.meter is not None:
+                        self.meter.begin(request.site)
                     self._asked[key] = (request, now_s)
                     fresh.append(request)
         if self._keeper is not None:
@@ -361,6 +369,8 @@ class Execution:
             self._keeper.result(request.key, answer, started_s, took_s)
             started_s += self._keeper.begun_s
         self._note(request, answer, started_s, took_s)
+        if self.meter is not None:
+            self.meter.end(request.site, answer)
         if self.narrator is not None:
             self.narrator.answered(request, answer, took_s)
         if self._direct is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 import attrs
@@ -36,6 +37,7 @@ from lambdagent.errors import Diagnostic, EffectError, LambdagentError, finding,
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.limits import Limits
 from lambdagent.ir.sites import Site
 from lambdagent.ir.surface import Model
 from lambdagent.machine.state import PAIR, TAGGED, Value
@@ -310,6 +312,7 @@ class Handlers:
         *,
         base_dir: Path | None = None,
         clock: Callable[[], float] = time.time,
+        rates: Mapping[str, Limits] = MappingProxyType({}),
     ) -> None:
         """Make a handler for every oracle of `sites`.
 
@@ -318,8 +321,9 @@ class Handlers:
             environment: Where keys and URLs come from.
             base_dir: Where relative paths of scripts start, and commands run.
             clock: Seconds since the epoch.
+            rates: How often each provider may be asked, by its name.
         """
-        self._providers = Providers(environment, base_dir)
+        self._providers = Providers(environment, base_dir, rates)
         self._base_dir = base_dir
         self._clock = clock
         self.redaction = Redaction(environment)

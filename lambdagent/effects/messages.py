@@ -2,7 +2,7 @@
 
 `Courier` is what the handlers of `llm` share. Each adds its SDK's client (`connect`), how its API
 wants a request (`request`), how it is sent (`send`) and what an answer means (`reply`); none waits
-or reports by itself. What an answer may look like is asked by `reply_of` and `count`.
+or reports by itself. What an answer may look like is asked by `effects.replies`.
 """
 
 from __future__ import annotations
@@ -15,21 +15,28 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from functools import partial
+from math import inf
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import attrs
 
+from lambdagent.effects.attempts import persist
 from lambdagent.effects.loop_thread import LoopThread
-from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolCall, Usage
+from lambdagent.effects.protocol import Message, ModelCall, Reply
+from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
+from lambdagent.effects.render import estimate_tokens
+from lambdagent.effects.replies import CHECK_URL, OutOfFormError
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened, listen
 from lambdagent.errors import EffectError, finding
-from lambdagent.ir.known_models import MODELS
+from lambdagent.ir.known_models import price_of
+from lambdagent.ir.limits import Limits
 from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import phrase
 
 _BAD_REQUEST = 400
+_TOO_MANY = 429
 _DEFAULT_TEMPERATURE = attrs.fields(Model).temperature.default
 
 _HINTS = {
@@ -47,7 +54,6 @@ _SECRET_STATUSES = {401, 403}  # such answers like to quote the key
 
 # What a stream is asked for with; who cannot stream may refuse it.
 _STREAMING = {"stream", "stream_options"}
-_CHECK_URL = phrase("check `model.baseUrl`")
 _MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
 
 # Note [What a model refuses]
@@ -65,107 +71,6 @@ _OF_SIZE = re.compile(
     r"|higher|less than|smaller|lower|out of range|must be|between",
     re.IGNORECASE,
 )
-
-_ENDED = {"stop", "end_turn", "stop_sequence", "eos", "eos_token"}
-_CHANGE = phrase("change the prompt or the input")
-_RAISE = phrase("raise `model.maxTokens`")
-_REMEDIES = {
-    "length": _RAISE,
-    "max_tokens": _RAISE,
-    "content_filter": _CHANGE,
-    "refusal": _CHANGE,
-}
-
-
-class OutOfFormError(Exception):
-    """The provider answered with something that is no answer of a model.
-
-    Attributes:
-        hint: What to do about it.
-    """
-
-    def __init__(self, what: str, hint: str = _CHECK_URL) -> None:
-        """Say what is wrong, and what to do."""
-        super().__init__(what)
-        self.hint = hint
-
-
-def text_of(content: object) -> str:
-    """Return the text of a message's content: null, a text, or a list of parts.
-
-    Parts that are no text, such as thoughts, are left out.
-
-    Raises:
-        OutOfFormError: It is none of these.
-
-    >>> text_of(None), text_of("a"), text_of([{"type": "text", "text": "a"}, "b"])
-    ('', 'a', 'ab')
-    """
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, list):
-        return "".join(map(_part_text, content))
-    what = phrase("the content of the answer is no text")
-    raise OutOfFormError(what)
-
-
-def _part_text(part: object) -> str:
-    if isinstance(part, str):
-        return part
-    kind = part.get("type", "text") if isinstance(part, Mapping) else None
-    if isinstance(part, Mapping) and isinstance(kind, str):
-        text = part.get(kind) if kind in {"text", "refusal"} else ""
-        if isinstance(text, str):
-            return text
-    what = phrase("a part of the answer is no text")
-    raise OutOfFormError(what)
-
-
-def reply_of(
-    content: object,
-    reason: object,
-    calls: tuple[ToolCall, ...],
-    usage: Usage | None,
-    *,
-    session: str | None = None,
-) -> Reply:
-    """Return the reply with the text of `content`.
-
-    Raises:
-        OutOfFormError: It has neither text nor calls, and did not end as an empty answer does.
-    """
-    text = text_of(content)
-    if not isinstance(reason, str | None):
-        what = phrase("the reason why the model stopped is no text")
-        raise OutOfFormError(what)
-    if not text and not calls:
-        if reason is None and content is None:
-            what = phrase("the answer has no text")
-            raise OutOfFormError(what)
-        if reason is not None and reason.lower() not in _ENDED:
-            what = phrase("the model gave no text, it stopped with `{reason}`", reason=reason[:40])
-            raise OutOfFormError(what, _REMEDIES.get(reason.lower(), _CHANGE))
-    return Reply(text, reason, calls, usage, session)
-
-
-def count(usage: Mapping[str, object], *names: str) -> int:
-    """Return the sum of the numbers under `names`; what is missing counts nothing.
-
-    Raises:
-        OutOfFormError: One is no number of tokens.
-    """
-    total = 0
-    for name in names:
-        number = usage.get(name)
-        if number is None:
-            continue
-        if type(number) is not int or number < 0:
-            what = phrase("`{name}` of the answer is no number of tokens", name=name)
-            raise OutOfFormError(what)
-        total += number
-    return total
 
 
 def is_default_temperature(model: Model) -> bool:
@@ -225,9 +130,10 @@ class Courier(ABC):
     instant = False
     failures: tuple[type[Exception], ...] = ()
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        """Reach the provider at `endpoint`; nothing is sent yet."""
+    def __init__(self, endpoint: Endpoint, rate: RateLimit | None = None) -> None:
+        """Reach the provider at `endpoint`, as often as `rate` allows; nothing is sent yet."""
         self.endpoint = endpoint
+        self._rate = rate or RateLimit(Limits())
         self._refused: dict[str, frozenset[str]] = {}
         self._lines: dict[int, _Line] = {}  # by process
 
@@ -325,17 +231,27 @@ class Courier(ABC):
             UnicodeError,
             OutOfFormError,
             BrokenOffError,
+            TooOftenError,
             *self.failures,
         )
         try:
-            async with asyncio.timeout(call.timeout_s):
-                body = await self._exchange(client, call, messages)
-            return self._priced(call.model, self._understood(body))
+            async with asyncio.timeout(call.timeout_s) as limit:
+                tokens = sum(estimate_tokens(each.text) for each in messages)
+                turn = Turn(self._rate, tokens, limit.when() or inf)
+                body = await self._exchange(client, call, messages, turn)
+            reply = self._understood(body)
+            if reply.usage is not None:
+                turn.took(reply.usage.input + reply.usage.output)
+            return self._priced(call.model, reply)
         except caught as error:
             raise self._failure(call, error) from error
 
     async def _exchange(
-        self, client: Any, call: ModelCall, messages: tuple[Message, ...]
+        self,
+        client: Any,
+        call: ModelCall,
+        messages: tuple[Message, ...],
+        turn: Turn,
     ) -> bytes:
         """Send the request, again without each negotiable parameter that the model refuses."""
         model = call.model
@@ -345,7 +261,12 @@ class Courier(ABC):
         while True:
             try:
                 request = _keyed(self.request(model, messages, refused), call.idempotency_key)
-                body = await self._body(client, request, call, refused)
+                body = await persist(
+                    partial(self._body, client, request, call, refused, turn),
+                    retries=self.endpoint.max_retries,
+                    deadline_s=turn.deadline_s,
+                    again=partial(self._again, call),
+                )
             except self.failures as error:
                 name = _refusal(error, negotiable - refused)
                 if name is None:
@@ -356,9 +277,15 @@ class Courier(ABC):
                 return body
 
     async def _body(
-        self, client: Any, request: dict[str, Any], call: ModelCall, refused: frozenset[str]
+        self,
+        client: Any,
+        request: dict[str, Any],
+        call: ModelCall,
+        refused: frozenset[str],
+        turn: Turn,
     ) -> bytes:
         """Return the body of the answer, told while it comes where somebody listens."""
+        await turn.come()
         if call.speech is None or "stream" in refused:
             return await self.send(client, request, call.timeout_s)
         request = {**request, **self.streaming(refused)}
@@ -366,8 +293,14 @@ class Courier(ABC):
             lambda: self.open(client, request, call.timeout_s),
             self.dictation,
             call.speech,
-            retries=self.endpoint.max_retries,
         )
+
+    def _again(self, call: ModelCall, error: Exception, wait_s: float) -> None:
+        """Prepare for another attempt: what was said is void; whoever asks too often waits."""
+        if getattr(error, "status_code", None) == _TOO_MANY:
+            self._rate.hold(wait_s)
+        if call.speech is not None:
+            call.speech.again()
 
     def _understood(self, body: bytes) -> Reply:
         """Return the reply that is in `body`.
@@ -393,12 +326,11 @@ class Courier(ABC):
 
     def _priced(self, model: Model, reply: Reply) -> Reply:
         """Return `reply` with what it cost, where the price is known at this host."""
-        known, usage = MODELS.get(model.name), reply.usage
-        if known is None or known.price is None or usage is None:
+        price = price_of(model.name, urlsplit(self.endpoint.base_url).hostname)
+        usage = reply.usage
+        if price is None or usage is None:
             return reply
-        if urlsplit(self.endpoint.base_url).hostname != known.host:
-            return reply
-        usd = known.price.of(usage.input, usage.output, usage.cached)
+        usd = price.of(usage.input, usage.output, usage.cached)
         return attrs.evolve(reply, usage=attrs.evolve(usage, usd=usd))
 
     # --- failures --------------------------------------------------------------------------------
@@ -418,6 +350,12 @@ class Courier(ABC):
                 "the answer broke off: {reason}", reason=self.endpoint.masked(str(error))
             )
             hint = phrase("try again later")
+        elif isinstance(error, TooOftenError):
+            message = phrase(
+                "`runtime.rateLimits` lets the next request go out in {wait} s only",
+                wait=f"{error.wait_s:.0f}",
+            )
+            hint = phrase("raise that limit, or `model.timeout`")
         elif isinstance(error, UnicodeError):
             message, hint = (
                 phrase("the request is no Unicode text"),
@@ -428,7 +366,7 @@ class Courier(ABC):
         else:
             message, hint = (
                 phrase("no connection to {url}", url=shown_url(self.endpoint.base_url)),
-                _CHECK_URL,
+                CHECK_URL,
             )
         return self._failed(call, message, hint)
 

@@ -25,7 +25,7 @@ import time
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import attrs
 
@@ -42,6 +42,7 @@ from lambdagent.effects.states import forget_states
 from lambdagent.errors import CheckpointError, NoSuchFileError, finding
 from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.data import DEEPEST, Data, NotDataError, Record, freeze, thaw
+from lambdagent.ir.limits import RunLimits
 from lambdagent.machine.text import text_of_data
 from lambdagent.messages import phrase
 
@@ -62,6 +63,9 @@ def new_id(began: float) -> str:
     return f"{stamp}-{secrets.token_hex(3)}"
 
 
+_NO_LIMITS: Final = RunLimits().to_data()
+
+
 @attrs.frozen(kw_only=True)
 class Beginning:
     """What a run began with, besides its program.
@@ -76,6 +80,7 @@ class Beginning:
         directory: Where it works, if that is known: its commands run and its relative paths start
             there.
         parent: The run that it is a fork of, and the key of the first call that is its own.
+        limits: What it may spend, and how often it may ask: see `RunLimits.to_data`.
         id: What it is called, wherever its directory is moved to.
     """
 
@@ -87,6 +92,7 @@ class Beginning:
     hidden: tuple[str, ...] = ()
     directory: str | None = None
     parent: tuple[str, str] | None = None
+    limits: Data = _NO_LIMITS
     id: str = attrs.field(default=attrs.Factory(lambda self: new_id(self.began), takes_self=True))
 
 
@@ -237,7 +243,7 @@ def _beginning(path: Path, row: Data) -> Beginning:
         raise unknown_format(path, text_of_data(form), FORMAT)
     if row["check"] != _check(row):
         raise damaged(path, 0, phrase("it does not match its check"))
-    row = Record({"directory": None, **row})
+    row = Record({"directory": None, "limits": _NO_LIMITS, **row})
     for field, fits in _FIELDS.items():
         if field not in row or not fits(row[field]):
             raise damaged(path, 0, phrase("its `{field}` is missing, or is none", field=field))
@@ -251,6 +257,14 @@ def _are_texts(value: object, count: int | None = None) -> bool:
     return count is None or len(value) == count
 
 
+def _are_limits(value: Data) -> bool:
+    try:
+        RunLimits.from_data(value)
+    except ValueError:
+        return False
+    return True
+
+
 # What `run.json` has besides its format and its check, each with what it may be.
 _FIELDS: dict[str, Callable[[Any], bool]] = {
     "agent": lambda value: isinstance(value, str),
@@ -261,6 +275,7 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "hidden": _are_texts,
     "directory": lambda value: value is None or isinstance(value, str),
     "parent": lambda value: value is None or _are_texts(value, 2),
+    "limits": _are_limits,
     "id": lambda value: isinstance(value, str),
 }
 

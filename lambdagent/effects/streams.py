@@ -1,12 +1,11 @@
 """Answers that come in pieces: a stream of an SDK → the body that the whole answer would have.
 
 A stream that ends before its answer does is a failed attempt, as a connection is that breaks
-before an answer: the call is made again, as often as the SDK would.
+before an answer: see `effects.attempts`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
@@ -19,7 +18,6 @@ Opened: TypeAlias = "tuple[Any, Any]"
 
 # What a server answers with that cannot stream, or is no model at all.
 _WHOLE = re.compile(r"json\b|html", re.IGNORECASE)
-_FIRST_WAIT_S = 0.5  # doubled for each further attempt, as the SDKs do
 
 
 class BrokenOffError(Exception):
@@ -46,8 +44,6 @@ async def listen(
     ask: Callable[[], Awaitable[Opened]],
     dictation: Callable[[], Dictation],
     speech: Speech,
-    *,
-    retries: int,
 ) -> bytes:
     """Return the body of an answer, and tell `speech` its text while it comes.
 
@@ -55,26 +51,15 @@ async def listen(
         ask: Sends the request.
         dictation: Makes what takes down the answer.
         speech: Told the text.
-        retries: How often to ask again after a stream that breaks off.
 
     Raises:
-        BrokenOffError: Every one did.
+        BrokenOffError: It broke off.
     """
-    wait_s = _FIRST_WAIT_S
-    while True:
-        response, stream = await ask()
-        async with stream:
-            try:
-                if _WHOLE.search(response.headers.get("content-type", "")):
-                    return bytes(await response.aread())
-                return await _taken_down(stream, dictation(), speech)
-            except BrokenOffError:
-                if not retries:
-                    raise
-        retries -= 1
-        await asyncio.sleep(wait_s)
-        wait_s *= 2
-        speech.again()
+    response, stream = await ask()
+    async with stream:
+        if _WHOLE.search(response.headers.get("content-type", "")):
+            return bytes(await response.aread())
+        return await _taken_down(stream, dictation(), speech)
 
 
 async def _taken_down(stream: Any, dictation: Dictation, speech: Speech) -> bytes:

@@ -24,9 +24,11 @@ from lambdagent.frontend.check import Config
 from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import in_file_order, nearest
+from lambdagent.frontend.run_limits import check_rates
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
+from lambdagent.ir.services import is_remote
 from lambdagent.messages import phrase
 
 # Which calls wait for a person, by mode: from the tool, and whether `confirm` names it.
@@ -65,6 +67,8 @@ def build_term(config: Config, overrides: Overrides = NO_OVERRIDES) -> surface.T
 
     builder = _Builder(fit, report)
     term = builder.agent(config.data, (), "", "")
+    served = builder.models.providers - set(fit.providers)
+    check_rates(config.data, [name for name in served if is_remote(name)], report)
     findings += builder.unused()
     if findings:
         raise compile_error(in_file_order(findings), config.source)

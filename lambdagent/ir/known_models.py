@@ -179,3 +179,9 @@ MODELS: Final[dict[str, KnownModel]] = {
     "glm-5.3": _zai(1_000_000, 1.4, 4.4, 0.26),
     "glm-5.3-flash": _zai(1_048_576, 0.15, 0.5, 0.03),
 }
+
+
+def price_of(name: str, host: str | None) -> Price | None:
+    """Return what the model `name` costs at `host`, if that is known."""
+    known = MODELS.get(name)
+    return None if known is None or known.host != host else known.price

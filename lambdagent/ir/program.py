@@ -9,6 +9,7 @@ from lambdagent.ir.alpha import digest_rows
 from lambdagent.ir.codec import encode_term
 from lambdagent.ir.core import Term
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.limits import RunLimits
 from lambdagent.ir.sites import Site
 from lambdagent.ir.url import shown_url
 
@@ -38,6 +39,7 @@ class Program:
         name: What people call the agent.
         shows_steps: The file asks for its intermediate steps to be printed.
         engine: The engine that the file asks for; no part of the meaning.
+        limits: What the file lets its runs spend, and how often they may ask.
         by_hand: It was read as a core term, not lowered from an agent: it may get stuck.
         checkpoints: How the file wants its runs to be kept; no part of the meaning either.
     """
@@ -48,6 +50,7 @@ class Program:
     shows_steps: bool = False
     engine: str | None = None
     checkpoints: Checkpoints | None = None
+    limits: RunLimits = attrs.field(factory=RunLimits)
     by_hand: bool = False
 
     def digest(self) -> str:

@@ -125,6 +125,11 @@ _FAMILIES: Final = {
 }
 
 
+def is_remote(provider: str) -> bool:
+    """Whether `provider` is asked over the network, at a server that may want it seldom."""
+    return provider in SERVICES and SERVICES[provider].speaks in {"messages", "chat"}
+
+
 def provider_of(model_name: str) -> str | None:
     """Return the provider whose models are named like `model_name`, if that is known."""
     lowered = model_name.lower()

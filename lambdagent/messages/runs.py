@@ -26,6 +26,21 @@ MESSAGES: dict[str, Text] = {
         fix="give models, tools and the answer a smaller part of it, such as `fst`",
     ),
     "R006": Text("the run took longer than {limit} s", fix="raise `--timeout`"),
+    "R013": Text(
+        "the budget of the run is used up: `budget.{name}` is {limit}",
+        why="spent so far: {spent}; no further call of a model is begun",
+        fix="raise it in the file, or with `--budget {name}=…`; a kept run goes on from here",
+    ),
+    "R014": Text(
+        "the run may need more than its budget: up to {most}, and `budget.{name}` is {limit}",
+        why="`compile --bounds` says how often each model can be called",
+        fix="raise `budget.{name}`, or lower the bounds, such as `maxSteps`",
+    ),
+    "R015": Text(
+        "what `{model}` costs is not known, so `budget.usd` could not be kept",
+        why="docs/providers.md lists the prices that are known, each at its host",
+        fix="limit `budget.tokens` instead",
+    ),
     "R007": Text(
         "{whence} is no {wanted}: {got}",
         why="this program in pure λ takes it apart, and only encodings have parts",

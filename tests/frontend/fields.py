@@ -99,13 +99,18 @@ def with_field(
     return complete(block, held)
 
 
+def key_in(path: str) -> str:
+    """Return what a key is called that the writer of the file chooses."""
+    return MODEL_SAMPLE["provider"] if "rateLimits" in path else "k"
+
+
 def inside(kind: kinds.Kind, names: list[str], value: Any) -> Any:
     """Return a value of `kind`, called `names[0]`, with `value` deeper in it."""
     match kind:
         case kinds.ListOf(item):
             return [inside(item, names, value)]
         case kinds.MapOf(each):
-            return {"k": inside(each, names[1:], value)}
+            return {key_in(names[0]): inside(each, names[1:], value)}
         case kinds.Step():
             return with_field(STEP, smallest(STEP), names[1:], value)
         case kinds.Script():
@@ -119,5 +124,7 @@ def inside(kind: kinds.Kind, names: list[str], value: Any) -> Any:
 
 def place_of(path: str) -> str:
     """Return what findings call the field at `path` in `file_with`."""
-    keys = {name for name in path.split(".") if name.isupper() and len(name) > 2}
-    return ".".join("k" if name in keys else name for name in path.split(".")).replace("[]", "[0]")
+    names = path.split(".")
+    key = key_in(path)
+    held = [key if name.isupper() and len(name) > 2 else name for name in names]
+    return ".".join(held).replace("[]", "[0]")

@@ -16,7 +16,7 @@ from lambdagent.frontend.schema import AGENT, NOT_YET
 from lambdagent.frontend.schema.paths import FIELDS, SERVED, served_yet
 from lambdagent.ir.data import thaw
 from lambdagent.source import Source
-from tests.frontend.fields import file_with, place_of, two, wrong
+from tests.frontend.fields import MODEL_SAMPLE, file_with, place_of, two, wrong
 from tests.frontend.test_build import told
 
 VALIDATOR = Draft202012Validator(json_schema())
@@ -38,6 +38,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "model.name": ("m", "n"),
     "model.provider": ("openai", "anthropic"),
     "model.script.rules[].match": ("a", "b"),
+    "runtime.rateLimits": ({}, {MODEL_SAMPLE["provider"]: {"requestsPerMinute": 1}}),
     "type": ("simple", "react"),
 }
 # Blocks whose fields are tested one by one; without any of them they say what the defaults say.
@@ -76,7 +77,7 @@ def compiled(held: dict[str, Any]) -> tuple[Any, ...]:
     """Return the term, and what the file asks of its runs."""
     term = build_agent(held)
     program = compile_term(term)
-    return term, program.engine, program.checkpoints
+    return term, program.engine, program.checkpoints, program.limits
 
 
 def test_each_field_is_compiled_or_holds_others_or_is_refused():

@@ -11,8 +11,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import attrs
+
 from lambdagent.api import compiling, kept, recording, running
-from lambdagent.cli import confirming, keeping
+from lambdagent.api.budgets import doubtful_budget
+from lambdagent.cli import budgets, confirming, keeping
 from lambdagent.cli.arguments import whole
 from lambdagent.cli.files import (
     check_places,
@@ -27,6 +30,7 @@ from lambdagent.effects.execution import Execution
 from lambdagent.effects.redaction import Redaction
 from lambdagent.errors import (
     NOTE,
+    WARNING,
     CheckpointError,
     NoSuchFileError,
     RunError,
@@ -76,6 +80,14 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--max-steps", type=whole(1), metavar="N", help="bound of every ReAct loop")
     add("--temperature", type=_temperature, metavar="T", help="temperature of every agent")
     add("--timeout", type=_seconds, metavar="S", help="longest time for the run, in seconds")
+    add(
+        "--budget",
+        action="append",
+        default=[],
+        type=budgets.limit,
+        metavar=budgets.FORM,
+        help="what the run may spend: tokens, usd, calls (of models) or seconds",
+    )
     add("--engine", choices=ENGINES, help="what runs the program; the file decides by default")
     add("--model", metavar="MODEL", help="model of every agent")
     add(
@@ -169,6 +181,9 @@ def run(arguments: Namespace, out: Output) -> int:
         raise UsageError(finding("U001", option="--stream", other="--format json"))
     keeping.check_options(arguments)
     program = None if arguments.file is None else _program(arguments)
+    if program is not None:
+        for doubt in doubtful_budget(program):
+            out.note(render_diagnostic(doubt, word=WARNING))
     if arguments.resume is not None:
         return _kept(arguments, out, keeping.load(arguments, program))
     assert program is not None
@@ -197,8 +212,8 @@ def run(arguments: Namespace, out: Output) -> int:
 
 
 def _program(arguments: Namespace) -> Program:
-    """Return the program of the file."""
-    return compiling.compile_file(
+    """Return the program of the file, with the budget that is asked for."""
+    program = compiling.compile_file(
         arguments.file,
         model=arguments.model,
         temperature=arguments.temperature,
@@ -210,6 +225,8 @@ def _program(arguments: Namespace) -> Program:
         tool_timeout_s=arguments.tool_timeout,
         memory_store=_once(phrase("memories"), arguments.env) or None,
     ).program
+    budget = budgets.changed(program.limits.budget, arguments.budget)
+    return attrs.evolve(program, limits=attrs.evolve(program.limits, budget=budget))
 
 
 def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:

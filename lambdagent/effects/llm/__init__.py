@@ -10,6 +10,7 @@ import threading
 from collections.abc import Hashable, Mapping
 from ipaddress import IPv6Address
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
@@ -18,7 +19,10 @@ from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.llm.scripted import Scripted
 from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Provider
+from lambdagent.effects.rate_limits import shared_limit
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.known_models import price_of
+from lambdagent.ir.limits import Limits
 from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES, Service
 from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
@@ -30,7 +34,10 @@ _HOST = re.compile(r"([\w-]{1,63}\.)*[\w-]{1,63}\.?", re.ASCII)
 
 
 def make_provider(
-    model: Model, environment: Mapping[str, str], base_dir: Path | None = None
+    model: Model,
+    environment: Mapping[str, str],
+    base_dir: Path | None = None,
+    limits: Limits | None = None,
 ) -> Provider:
     """Return a new provider that answers for `model`.
 
@@ -38,6 +45,7 @@ def make_provider(
         model: Its `provider`, `base_url` and `script` count.
         environment: Where keys and URLs come from.
         base_dir: Where the relative paths of a script start.
+        limits: How often it may be asked.
 
     Raises:
         EffectError: The key is missing (E001), the provider cannot be used (E005), or its
@@ -51,7 +59,10 @@ def make_provider(
     handler = None if service is None else _CHAT.get(service.speaks)
     if service is None or handler is None:
         raise _no_service(model.provider)
-    return handler(_endpoint(model, service, environment))
+    endpoint = _endpoint(model, service, environment)
+    if limits is None:
+        return handler(endpoint)
+    return handler(endpoint, shared_limit((endpoint.base_url, endpoint.key), limits))
 
 
 def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) -> Endpoint:
@@ -129,15 +140,35 @@ def _unusable(provider: str, message: str, hint: str) -> EffectError:
     return EffectError(finding("E005", provider=provider, message=message, hint=hint))
 
 
+def has_price(model: Model, environment: Mapping[str, str]) -> bool:
+    """Whether it is known what calls of `model` cost, or will be told by who answers them."""
+    if model.provider in {SCRIPTED, CLAUDE_CODE}:
+        return True
+    url = base_url(model.provider, model.base_url, environment)
+    return price_of(model.name, urlsplit(url).hostname) is not None
+
+
 class Providers:
     """The providers of a run: one for all models that are served at the same place.
 
     Models with equal scripts share the script, so its replies are given out once. Safe to share.
     """
 
-    def __init__(self, environment: Mapping[str, str], base_dir: Path | None = None) -> None:
-        """Take keys and URLs from `environment`, and relative paths to start at `base_dir`."""
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        base_dir: Path | None = None,
+        rates: Mapping[str, Limits] = MappingProxyType({}),
+    ) -> None:
+        """Make providers when they are needed.
+
+        Args:
+            environment: Where keys and URLs come from.
+            base_dir: Where relative paths start.
+            rates: How often each may be asked, by its name.
+        """
         self._environment = environment
+        self._rates = rates
         self._base_dir = base_dir
         self._lock = threading.Lock()
         self._made: dict[Hashable, Provider] = {}
@@ -154,7 +185,8 @@ class Providers:
         with self._lock:
             provider = self._made.get(place)
             if provider is None:
-                provider = make_provider(model, self._environment, self._base_dir)
+                limits = self._rates.get(model.provider)
+                provider = make_provider(model, self._environment, self._base_dir, limits)
                 self._made[place] = provider
             return provider
 

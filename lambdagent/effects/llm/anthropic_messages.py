@@ -11,15 +11,10 @@ import json
 from itertools import groupby
 from typing import Any
 
-from lambdagent.effects.messages import (
-    Courier,
-    Endpoint,
-    OutOfFormError,
-    count,
-    is_default_temperature,
-    reply_of,
-)
+from lambdagent.effects.messages import Courier, Endpoint, is_default_temperature
 from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
+from lambdagent.effects.rate_limits import RateLimit
+from lambdagent.effects.replies import OutOfFormError, count, reply_of
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
 from lambdagent.ir.data import Record, thaw
 from lambdagent.ir.surface import Model
@@ -39,9 +34,9 @@ _SAMPLING_VERSION = {"anthropic-version": "2023-06-01"}
 class AnthropicMessages(Courier):
     """Any server that speaks the Messages API. See Note [Sampling on Anthropic]."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, rate: RateLimit | None = None) -> None:
         """Build the SDK's client; nothing is sent yet."""
-        super().__init__(endpoint)
+        super().__init__(endpoint, rate)
         import anthropic
 
         self.failures = (anthropic.APIError,)
@@ -54,7 +49,7 @@ class AnthropicMessages(Courier):
         client = anthropic.AsyncAnthropic(
             api_key=self.endpoint.key,
             base_url=self.endpoint.base_url.rstrip("/").removesuffix("/v1"),
-            max_retries=self.endpoint.max_retries,
+            max_retries=0,  # see `effects.attempts`
         )
         if self.endpoint.provider != _ANTHROPIC:
             client._custom_headers = {}  # noqa: SLF001 - there is no other way

@@ -26,9 +26,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lambdagent.effects.messages import OutOfFormError, count, is_default_temperature, reply_of
+from lambdagent.effects.messages import is_default_temperature
 from lambdagent.effects.process import Launch, Outcome, run_group, without_secrets
 from lambdagent.effects.protocol import Cancellation, Message, ModelCall, Reply, Usage
+from lambdagent.effects.replies import OutOfFormError, count, reply_of
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.services import CLAUDE_CODE

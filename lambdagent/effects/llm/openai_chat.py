@@ -11,16 +11,10 @@ import json
 from typing import Any
 from urllib.parse import urlsplit
 
-from lambdagent.effects.messages import (
-    Courier,
-    Endpoint,
-    OutOfFormError,
-    count,
-    is_default_temperature,
-    reply_of,
-    text_of,
-)
+from lambdagent.effects.messages import Courier, Endpoint, is_default_temperature
 from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
+from lambdagent.effects.rate_limits import RateLimit
+from lambdagent.effects.replies import OutOfFormError, count, reply_of, text_of
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
 from lambdagent.ir.data import Data, thaw
 from lambdagent.ir.surface import Model
@@ -41,9 +35,9 @@ _OPENAI = "openai"
 class OpenAIChat(Courier):
     """Any server that speaks Chat Completions. See Note [The two names of the token limit]."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint, rate: RateLimit | None = None) -> None:
         """Build the SDK's client; nothing is sent yet."""
-        super().__init__(endpoint)
+        super().__init__(endpoint, rate)
         import openai
 
         self.failures = (openai.APIError,)
@@ -59,7 +53,7 @@ class OpenAIChat(Courier):
         client = openai.AsyncOpenAI(
             api_key=self.endpoint.key or _NO_KEY,
             base_url=self.endpoint.base_url,
-            max_retries=self.endpoint.max_retries,
+            max_retries=0,  # see `effects.attempts`
         )
         if self.endpoint.provider != _OPENAI:
             client.organization = client.project = None

@@ -6,6 +6,7 @@ from typing import Final
 
 from lambdagent.frontend.kinds import Block, Choice, Field, ListOf, Model, Text
 from lambdagent.frontend.schema.around import (
+    BUDGET,
     CHECKPOINT,
     GUARD,
     MEMORY,
@@ -169,6 +170,7 @@ AGENT: Final = Block(
     ),
     Field("a2a", A2A, "Agents that talk by the A2A protocol.", "经 A2A 协议通信的 Agent。"),
     Field("sandbox", SANDBOX, "Limits within which tools run.", "工具运行的限制。"),
+    Field("budget", BUDGET, "What a run may spend.", "一次运行的预算。", top_only=True),
     Field("runtime", RUNTIME, "How the program runs.", "程序如何运行。", top_only=True),
     Field("checkpoint", CHECKPOINT, "Runs on disk.", "保存在磁盘上的运行。", top_only=True),
     to="`Term`",

@@ -15,7 +15,7 @@ from lambdagent.frontend.kinds import (
     Number,
     Text,
 )
-from lambdagent.frontend.schema.shared import AT_LEAST_1, VALIDATOR
+from lambdagent.frontend.schema.shared import AT_LEAST_1, SECONDS, VALIDATOR
 
 GUARD: Final = Block(
     "guard",
@@ -175,6 +175,45 @@ SHARED_MEMORY: Final = Block(
     to="`SharedMemory.wrap`: λx. f ⟨snapshot, x⟩",
 )
 
+BUDGET: Final = Block(
+    "budget",
+    "What a run may spend. No model is called any more once a limit is reached; a kept run can go"
+    " on from there.",
+    "一次运行可花费的上限。达到上限后不再调用模型；已保存的运行可从那里继续。",
+    Field(
+        "tokens", AT_LEAST_1, "Model tokens, read and written.", "模型 token 数（输入与输出）。"
+    ),
+    Field(
+        "usd",
+        Number(),
+        "US dollars; the price of each model must be known.",
+        "美元；每个模型的价格必须已知。",
+    ),
+    Field("calls", AT_LEAST_1, "Model calls.", "模型调用次数。"),
+    Field(
+        "seconds",
+        SECONDS,
+        "Seconds of running, without those in which a person is waited for.",
+        "运行的秒数，不含等待人的时间。",
+    ),
+    to="—",
+)
+
+RATE_LIMIT: Final = Block(
+    "rateLimit",
+    "What a provider allows in any minute. All runs of the process that reach it with the same"
+    " key share it.",
+    "提供方在任意一分钟内允许的用量，由进程内使用同一密钥的所有运行共享。",
+    Field("requestsPerMinute", AT_LEAST_1, "Requests.", "请求数。"),
+    Field(
+        "tokensPerMinute",
+        AT_LEAST_1,
+        "Tokens, read and written; those of a request are estimated before it goes out.",
+        "token 数（输入与输出）；请求发出前先估算。",
+    ),
+    to="—",
+)
+
 RUNTIME: Final = Block(
     "runtime",
     "How the program runs.",
@@ -185,6 +224,13 @@ RUNTIME: Final = Block(
         "The engine that runs it: see docs/machine.md.",
         "运行程序的执行引擎：见 docs/machine.md。",
         default="recursive",
+        to="—",
+    ),
+    Field(
+        "rateLimits",
+        MapOf(RATE_LIMIT, "PROVIDER"),
+        "How often each provider may be asked; requests beyond that wait.",
+        "各提供方的请求频率；超出的请求等待。",
         to="—",
     ),
     to="—",

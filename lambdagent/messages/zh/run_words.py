@@ -131,6 +131,21 @@ PHRASES: dict[str, str] = {
     "`case` stands inside a substitution": "`case` 出现在命令替换中",
     "`{closer}` is missing": "缺少 `{closer}`",
     "`{}` names a here-document": "`{}` 被用作 here-document 的名称",
+    "`runtime.rateLimits` lets the next request go out in {wait} s only": (
+        "按 `runtime.rateLimits`，下一个请求要 {wait} 秒后才能发出"
+    ),
+    "raise that limit, or `model.timeout`": "增大该限制，或增大 `model.timeout`",
+    "{count} model calls": "{count} 次模型调用",
+    "{count} tokens in answers alone": "仅回答就有 {count} 个 token",
+    "any number of": "任意多",
+    "{calls} model calls, {tokens} tokens, ${usd}": (
+        "{calls} 次模型调用、{tokens} 个 token、${usd}"
+    ),
+    "{form} with a number above 0, NAME being one of {names}": (
+        "{form}，数值大于 0，NAME 为 {names} 之一"
+    ),
+    "a provider of this file: {used}": "此文件使用的提供方：{used}",
+    "remove it, or name a provider that the file uses": "去掉它，或写此文件使用的提供方",
     "`confirm` must return True, False, a reason or None, got {got}": (
         "`confirm` 必须返回 True、False、原因或 None，实际是：{got}"
     ),

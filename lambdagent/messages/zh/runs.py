@@ -26,6 +26,21 @@ MESSAGES: dict[str, Text] = {
         fix="只把它较小的一部分交给模型、工具或作为回答，例如 `fst`",
     ),
     "R006": Text("运行时间超过 {limit} 秒", fix="增大 `--timeout`"),
+    "R013": Text(
+        "运行的预算已用完：`budget.{name}` 为 {limit}",
+        why="目前已用：{spent}；不再发起模型调用",
+        fix="在文件中增大它，或用 `--budget {name}=…`；已保存的运行从这里继续",
+    ),
+    "R014": Text(
+        "运行可能超出预算：至多需要 {most}，而 `budget.{name}` 为 {limit}",
+        why="`compile --bounds` 给出每个模型至多被调用多少次",
+        fix="增大 `budget.{name}`，或降低上界，如 `maxSteps`",
+    ),
+    "R015": Text(
+        "`{model}` 的价格未知，无法遵守 `budget.usd`",
+        why="docs/providers.md 按主机列出已知的价格",
+        fix="改用 `budget.tokens` 限制",
+    ),
     "R007": Text(
         "{whence}不是{wanted}：{got}",
         why="这个纯 λ 程序要把它拆开，而只有编码才有组成部分",

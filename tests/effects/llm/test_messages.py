@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lambdagent.effects.llm.openai_chat import OpenAIChat
-from lambdagent.effects.messages import Endpoint, text_of
+from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Cancellation, Reply
+from lambdagent.effects.replies import text_of
 from lambdagent.errors import EffectError
 from tests.effects.calls import model_call
 from tests.effects.llm.completions import FINE, KEY, MODEL, failure

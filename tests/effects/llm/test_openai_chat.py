@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdagent.effects.llm.openai_chat import OpenAIChat
-from lambdagent.effects.messages import Endpoint, OutOfFormError
+from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage
+from lambdagent.effects.replies import OutOfFormError
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
 from lambdagent.ir.surface import Model

@@ -60,7 +60,7 @@ def test_a_key_of_custom_may_be_missing():
 @pytest.mark.parametrize(
     ("model", "what"),
     [
-        (Model(provider="claude-code"), "not supported yet"),
+        (Model(provider="claude-code"), "not on the PATH"),
         (Model(provider="opneai"), "no such provider"),
         (Model(provider="custom"), "no URL"),
         (Model(provider="openai", base_url="localhost:80"), "no URL"),
