@@ -68,8 +68,18 @@ class Shown:
         return self.tab.evaluate(script)
 
 
-def show(browser: Any, page: Path, address: str = "", **options: Any) -> Shown:
-    """Return the page at a path, in a tab of its own, when it is ready; nothing may leave it."""
+def show(
+    browser: Any, page: Path, address: str = "", ready: str = "html[data-ready]", **options: Any
+) -> Shown:
+    """Return the page at a path, in a tab of its own, when it is ready; nothing may leave it.
+
+    Args:
+        browser: The browser.
+        page: The file.
+        address: What follows its name.
+        ready: Selects what is there when the page is ready.
+        options: Those of the tab's context.
+    """
     tab = browser.new_context(**options).new_page()
     tab.set_default_timeout(_PATIENCE_MS)
     faults: list[str] = []
@@ -87,5 +97,5 @@ def show(browser: Any, page: Path, address: str = "", **options: Any) -> Shown:
     tab.on("pageerror", lambda error: faults.append(f"error: {error}"))
     tab.on("dialog", lambda dialog: faults.append(f"dialog: {dialog.message}"))
     tab.goto(own + address)
-    tab.wait_for_selector("html[data-ready]")
+    tab.wait_for_selector(ready)
     return Shown(tab, faults)
