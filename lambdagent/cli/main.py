@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from lambdagent.cli.output import Output, ReaderGoneError
-from lambdagent.errors import ERROR, FIX, LambdagentError, SuspendedError, UsageError, plain
+from lambdagent.errors import ERROR, FIX, NOTE, LambdagentError, SuspendedError, UsageError, plain
 from lambdagent.messages import ENGLISH, choose, language_of, say, told
 
 # Name on the command line, module, one line of help.
@@ -115,10 +115,10 @@ def main(argv: Sequence[str], out: Output | None = None) -> int:
     except LambdagentError as error:
         if with_traceback:
             out.error(_traceback())
-        out.error(str(error))
+        out.error("\n".join([str(error), *_notes(error)]))
         return error.exit_code
-    except KeyboardInterrupt:
-        out.error(say("interrupted"))
+    except KeyboardInterrupt as error:
+        out.error("\n".join([say("interrupted"), *_notes(error)]))
         return INTERRUPTED
     except ReaderGoneError:
         return READER_GONE
@@ -128,6 +128,11 @@ def main(argv: Sequence[str], out: Output | None = None) -> int:
         out.error(say("internal error: {name}: {error}", name=type(error).__name__, error=error))
         out.error(f"{told(FIX)}: {say('please report this, with the output of --traceback')}")
         return INTERNAL
+
+
+def _notes(error: BaseException) -> list[str]:
+    """Return what else there is to tell of `error`."""
+    return [f"{told(NOTE)}: {note}" for note in getattr(error, "__notes__", ())]
 
 
 def _traceback() -> str:

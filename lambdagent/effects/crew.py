@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import contextvars
 import queue
+import sys
 import threading
 from collections.abc import Callable
 
@@ -90,8 +91,11 @@ class Crew:
         finally:
             if not self._over:
                 self._dismiss()
-            keep_landed(self._execution, self._landed(), self._clock)
-            self._workers.close()
+            ending = self._error if self._over else sys.exception()
+            try:
+                keep_landed(self._execution, self._landed(), self._clock, ending)
+            finally:
+                self._workers.close()
         if self._error is not None:
             raise self._error
 

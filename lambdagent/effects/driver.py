@@ -9,6 +9,7 @@ handler does. When only people can answer, whoever called the driver is asked.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import NoReturn
@@ -118,9 +119,11 @@ async def adrive(
         try:
             await tasks.have_turns()
         finally:
-            keep_landed(execution, tasks.take(), clock)
-            execution.cancel()
-            await tasks.end()
+            try:
+                keep_landed(execution, tasks.take(), clock, sys.exception())
+            finally:
+                execution.cancel()
+                await tasks.end()
 
 
 class _Tasks:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Iterable
+from traceback import format_exception_only
 from typing import TypeAlias
 
 import attrs
@@ -14,10 +14,10 @@ from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.protocol import timeout_text
 from lambdagent.effects.tools import in_thread
-from lambdagent.errors import BudgetError, finding, in_english
+from lambdagent.errors import BudgetError, CheckpointError, finding, in_english
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Failure
-from lambdagent.messages import phrase
+from lambdagent.messages import phrase, say
 
 Answer: TypeAlias = "Data | Failure"
 
@@ -237,14 +237,39 @@ def settle(
     return late
 
 
-def keep_landed(execution: Execution, done: Done, clock: Clock) -> None:
+def keep_landed(
+    execution: Execution, done: Done, clock: Clock, ending: BaseException | None
+) -> None:
     """Give the machine the answers that came before the run was ended from outside.
 
-    What was answered is not to be asked again when the run goes on. An error ends the run already,
-    so others are not told.
+    What was answered is not to be asked again when the run goes on.
+
+    Args:
+        execution: The run.
+        done: What came.
+        clock: The time.
+        ending: What ends the run; a note in it tells of each request that failed meanwhile.
+
+    Raises:
+        CheckpointError: An answer cannot be kept. Those after it are, if they can be.
     """
-    with contextlib.suppress(BaseException):
-        settle(execution, done, [], clock)
+    lost: CheckpointError | None = None
+    for flight, result in done:
+        try:
+            answer = result()
+        except BaseException as error:
+            if ending is None:
+                raise
+            said = format_exception_only(error)[-1].strip()
+            site = flight.request.site.name
+            ending.add_note(say("meanwhile `{site}` failed: {error}", site=site, error=said))
+            continue
+        try:
+            execution.complete(flight.request, answer, clock.now())
+        except CheckpointError as error:
+            lost = lost or error
+    if lost is not None:
+        raise lost
 
 
 def expire(execution: Execution, flight: Flight, now_s: float) -> None:

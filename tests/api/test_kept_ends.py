@@ -147,3 +147,27 @@ async def test_what_landed_on_the_event_loop_is_kept(tmp_path, monkeypatch, erro
     with load(run.path, world) as again:
         await again.aresume()
     assert max(world.counts.values()) == 1
+
+
+async def test_what_fails_meanwhile_is_told_and_asked_again(tmp_path):
+    def act(landed: int) -> None:
+        if landed == 2:
+            raise ZeroDivisionError("a fault of the provider")
+        if landed == BRANCHES:
+            task.cancel()
+
+    world = Awaited(said)
+    world.act = act
+    run = Run.begin(council(world, BRANCHES), "in", tmp_path, fsync=False)
+    task = asyncio.ensure_future(run.aresume())
+    with pytest.raises(asyncio.CancelledError) as cancelled:
+        await task
+    assert cancelled.value.__notes__ == [
+        "meanwhile `llm:b1` failed: ZeroDivisionError: a fault of the provider"
+    ]
+    world.act = lambda _: None
+    run.close()
+    assert len(read_journal(run.path / "journal").answers) == BRANCHES - 1
+    with load(run.path, world) as again:
+        await again.aresume()
+    assert sorted(world.counts.values()) == [1] * BRANCHES + [2]

@@ -77,6 +77,7 @@ PHRASES: dict[str, str] = {
     "remove the half characters": "去掉半个字符",
     "no connection to {url}": "无法连接 {url}",
     "the timeout": "超时设置",
+    "meanwhile `{site}` failed: {error}": "同时 `{site}` 失败：{error}",
     # --- scripted models ---
     "write `replies:`, `rules:` or `recording:` as in docs/providers.md": (
         "按 docs/providers.md 写 `replies:`、`rules:` 或 `recording:`"
