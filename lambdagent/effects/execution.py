@@ -22,6 +22,7 @@ from lambdagent.effects.journal import Recorded
 from lambdagent.errors import BudgetError, CheckpointError, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Exchange, Failure
+from lambdagent.ir.labels import UNSHOWN
 from lambdagent.machine.engines import Choice, handed_over
 from lambdagent.machine.link import Linked
 from lambdagent.machine.recursive import HandOver, Recursive
@@ -106,7 +107,8 @@ class Execution:
         first: The state that it began with.
         machine: The newest state; in direct style the first one, until the last.
         choice: The engine that runs, and why.
-        events: Macro events so far.
+        events: Macro events so far, without those that only listeners are told: a loop that asks
+            nothing has one a round.
         exchanges: Answered requests so far, by key.
         narrator: Tells listeners what happens, if there are any; set before the run moves.
         meter: Counts what is spent, where there is a budget; set before the run moves.
@@ -145,6 +147,7 @@ class Execution:
         self._asked: dict[Path, tuple[Request, float]] = {}
         self._answers: dict[Path, Data | Failure] = {}
         self._shown = 0
+        self._happened = 0
         self.choice = choice
         self._direct: Recursive | None = None
         if choice.engine == "recursive":
@@ -192,7 +195,7 @@ class Execution:
         if self.is_direct:
             self._direct = None
             self.choice = handed_over(reason)
-            self._shown = len(self.events)
+            self._shown, self._happened = self._happened, 0
             self.events.clear()
 
     def _perform(self, key: Path, site: str, argument: Value) -> Data | Failure:
@@ -209,7 +212,9 @@ class Execution:
         return answer
 
     def _emit(self, event: Event) -> None:
-        self.events.append(event)
+        self._happened += 1
+        if event.kind not in UNSHOWN:
+            self.events.append(event)
         self._show(event)
 
     def _show(self, event: Event) -> None:
@@ -275,9 +280,12 @@ class Execution:
         if type(state) is Fail and state.error["kind"] == "Stuck" and not self.finished:
             self._check_was_state(None)
         self.machine = machine
+        fresh = self.events[seen:]
         if self._watch is not None or self.narrator is not None:
-            for event in self.events[max(seen, self._shown) :]:
+            for event in fresh[max(0, self._shown - self._happened) :]:
                 self._show(event)
+        self._happened += len(fresh)
+        self.events[seen:] = [event for event in fresh if event.kind not in UNSHOWN]
         if self._answers:
             self._replay()
 

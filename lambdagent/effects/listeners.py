@@ -81,7 +81,7 @@ class Listener:
         """A memory has remembered an exchange."""
 
     def on_loop_exited(self, event: LoopExited) -> Awaitable[object] | object:
-        """A ReAct loop has ended."""
+        """A loop has ended."""
 
     def on_run_finished(self, event: RunFinished) -> Awaitable[object] | object:
         """The run is over, for now."""

@@ -41,7 +41,14 @@ from lambdagent.effects.run_events import (
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.exchange import Failure, key_text
-from lambdagent.ir.labels import EXIT_CONDITION, ends_loop
+from lambdagent.ir.labels import (
+    EXIT_CONDITION,
+    LOOP_ENTERED,
+    LOOP_EXHAUSTED,
+    LOOP_TESTED,
+    MAX_TURNS,
+    ends_loop,
+)
 from lambdagent.ir.sites import Site
 from lambdagent.machine.state import TAGGED, Event, Path
 from lambdagent.machine.text import cut, text_of_data
@@ -66,15 +73,15 @@ class _Count:
 
 @attrs.define
 class _Loop:
-    """A ReAct loop under way.
+    """A loop under way.
 
     Attributes:
-        site: The site of its model.
+        site: The site of the model of a ReAct loop; None for other loops.
         calls: Tools that the newest reply asks for in the provider's own form: ids by name.
         stopped: Whether its exit test has ended it.
     """
 
-    site: str
+    site: str | None
     agent: str
     turns: int = 0
     count: _Count = attrs.field(factory=_Count)
@@ -132,7 +139,8 @@ class Narrator:
     def ended(self, outcome: str, why: str = "") -> None:
         """Tell that the run is over, and all its loops are."""
         if outcome != "suspended":
-            reason = "error" if outcome == "failed" else "interrupted"
+            # What is left of a run that answered was ended by a failure that the program caught.
+            reason = "interrupted" if outcome == "interrupted" else "error"
             for path in sorted(self._loops):
                 while self._loops.get(path):
                     self._exit(path, reason)
@@ -262,10 +270,12 @@ class Narrator:
         """Tell of a macro event, if it is one for listeners."""
         branch = event.key[:-1]
         match event.kind:
-            case "action" if _ends(event):
+            case "action" if _ends(event) and self._reacting(event):
                 self._exit(branch, "stop", event.key)
             case "exit":
                 self._leave(event)
+            case "loop":
+                self._go_round(event)
             case "memory":
                 if self._is_new(event.key):
                     self._written(branch, event.name)
@@ -284,7 +294,7 @@ class Narrator:
 
     def _leave(self, event: Event) -> None:
         """Hear why a loop ends: its exit test says so first, then both ends give the last text."""
-        loop = self._loop(event.key[:-1])
+        loop = self._reacting(event)
         if loop is None:
             return
         if event.value == EXIT_CONDITION:
@@ -292,6 +302,23 @@ class Narrator:
         else:
             reason = EXIT_CONDITION if loop.stopped else str(event.value)
             self._exit(event.key[:-1], reason, event.key)
+
+    def _go_round(self, event: Event) -> None:
+        """Hear what a loop does that is none of ReAct."""
+        branch = event.key[:-1]
+        if event.name == LOOP_ENTERED:
+            loop = _Loop(None, self._agent_of(branch))
+            self._loops.setdefault(branch, []).append(loop)
+            return
+        found = self._going_on(event.key, None)
+        if found is None:
+            return
+        if event.name == LOOP_EXHAUSTED:
+            self._exit(branch, MAX_TURNS, event.key)
+        elif event.name == LOOP_TESTED:
+            found.turns += 1
+            if event.value is True:
+                self._exit(branch, EXIT_CONDITION, event.key)
 
     def _written(self, branch: Path, site: str) -> None:
         name = site.partition(":")[2].partition("#")[0]
@@ -319,10 +346,10 @@ class Narrator:
 
     # --- loops -----------------------------------------------------------------------------------
 
-    def _loop(self, path: Path) -> _Loop | None:
-        """Return the innermost loop of a thread."""
-        loops = self._loops.get(path)
-        return loops[-1] if loops else None
+    def _reacting(self, event: Event) -> _Loop | None:
+        """Return the innermost loop of a thread, if it is a ReAct loop."""
+        loops = self._loops.get(event.key[:-1])
+        return loops[-1] if loops and loops[-1].site else None
 
     def _around(self, path: Path) -> list[_Loop]:
         """Return the loops around what a thread does, the innermost first."""
@@ -333,23 +360,35 @@ class Narrator:
                 return found
             path = path[:-2]
 
+    def _going_on(self, key: Path, site: str | None) -> _Loop | None:
+        """Return the loop of `site` that goes on at `key`, if there is one.
+
+        Those within it are over: a failure ended them that the program caught.
+        """
+        loops = self._loops.get(key[:-1], [])
+        if all(loop.site != site for loop in loops):
+            return None
+        while loops[-1].site != site:
+            self._exit(key[:-1], "error", key)
+        return loops[-1]
+
     def _turn_of(self, path: Path) -> int:
-        return next((loop.turns for loop in self._around(path)), 0)
+        return next((loop.turns for loop in self._around(path) if loop.site), 0)
 
     def _agent_of(self, path: Path) -> str:
         return next((loop.agent for loop in self._around(path)), self._agent)
 
     def _call_id(self, request: Request) -> str:
         name = str(request.site.static["name"])
-        known = next((loop.calls for loop in self._around(request.key[:-1])), {})
+        known = next((loop.calls for loop in self._around(request.key[:-1]) if loop.site), {})
         return known.get(name) or key_text(request.key)
 
     def _next_turn(self, request: Request) -> int:
         site = request.site
         if not _thinks(site):
             return 1
-        loop = self._loop(request.key[:-1])
-        if loop is None or loop.site != site.name:
+        loop = self._going_on(request.key, site.name)
+        if loop is None:
             loop = _Loop(site.name, str(site.static["agent"]))
             self._loops.setdefault(request.key[:-1], []).append(loop)
         loop.turns += 1

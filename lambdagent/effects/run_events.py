@@ -156,15 +156,16 @@ class MemoryWritten(RunEvent):
 
 @attrs.frozen(kw_only=True)
 class LoopExited(RunEvent):
-    """A ReAct loop has ended.
+    """A loop has ended.
 
     Attributes:
-        total_turns: Turns of the loop.
+        total_turns: Turns of a ReAct loop; of another one, how often its condition was tested.
         total_llm_calls: Model calls in it, those of agents that it called included.
         total_llm_tokens: Model tokens of these; None if some provider did not count.
         total_latency_ms: Milliseconds that models and tools took in it.
-        exit_reason: ``stop``: the model ended it; ``exit_condition``: the exit test;
-            ``max_turns``: the bound; ``error``, ``interrupted``: the whole run ended in it.
+        exit_reason: ``stop``: the model ended it; ``exit_condition``: the exit test, or the
+            condition; ``max_turns``: the bound; ``error``: a failure in it; ``interrupted``: the
+            whole run ended in it.
     """
 
     total_turns: int

@@ -14,9 +14,16 @@ TRANSCRIPT: Final = ("transcript",)
 REPLY: Final = ("reply",)
 # What a person says about a call: go on, or why not.
 VERDICT: Final = ("approved", "denied")
-# Why a ReAct loop ends that the model does not end.
+# Why a loop ends that no model ends.
 EXIT_CONDITION: Final = "exit_condition"
 MAX_TURNS: Final = "max_turns"
+# Marks of other loops, for listeners: the kind of the labels, and their names.
+LOOP: Final = "loop"
+LOOP_ENTERED: Final = "entered"
+LOOP_TESTED: Final = "tested"
+LOOP_EXHAUSTED: Final = "exhausted"
+# Kinds of events that only listeners are told.
+UNSHOWN: Final = frozenset({"exit", "memory", LOOP})
 # What the exit test of a ReAct loop may use.
 EARLY_STOP_NAMES: Final = (
     *("x", "content", "turn", "finish_reason", "tool_calls", "tool_results", "observation"),

@@ -200,7 +200,8 @@ class Event(NamedTuple):
     Attributes:
         key: Thread path and clock, which order the events of a run whatever its schedule.
         kind: The label's kind, or ``guard`` for a failed check, ``note`` for a remark, ``exit``
-            for why a ReAct loop ends, ``memory`` for a memory that was written.
+            for why a ReAct loop ends, ``loop`` for what other loops do, ``memory`` for a memory
+            that was written.
         name: The label's name.
         value: What the labelled term returned.
         started: Clock of the thread when the labelled term began; for ``guard`` the retries left.

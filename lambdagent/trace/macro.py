@@ -11,7 +11,7 @@ import attrs
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Exchange, Failure
-from lambdagent.ir.labels import TERMINATE, choice_name
+from lambdagent.ir.labels import TERMINATE, UNSHOWN, choice_name
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import TAGGED, Event, Path
 from lambdagent.machine.text import asked_text, text_of_data, text_of_value
@@ -20,9 +20,8 @@ from lambdagent.machine.values import sketch
 _EFFECTS = {"llm", "tool", "confirm"}
 # A label that a router chose, and what a reply of a ReAct loop means.
 _CHOICES = {"route", "action"}
-# What stands beside the records, and what only listeners are told.
+# What stands beside the records.
 _REMARKS = {"guard", "note"}
-_UNSHOWN = {"exit", "memory"}
 
 
 @attrs.frozen
@@ -85,7 +84,7 @@ def macro_trace(
     last: dict[Path, int] = {}
     for event in sorted(events, key=lambda event: event.key):
         thread = event.key[:-1]
-        if event.kind in _UNSHOWN:
+        if event.kind in UNSHOWN:
             continue
         if event.kind in _REMARKS:
             _annotate(records, last.get(thread), event)
@@ -98,7 +97,7 @@ def macro_trace(
 
 def ends_of_steps(events: Iterable[Event]) -> list[Event]:
     """Return the events that have a record each, in the order of the records."""
-    ends = [event for event in events if event.kind not in _REMARKS | _UNSHOWN]
+    ends = [event for event in events if event.kind not in _REMARKS | UNSHOWN]
     return sorted(ends, key=lambda event: event.key)
 
 
@@ -120,7 +119,7 @@ def watcher(
 
     def watch(event: Event, exchanges: Mapping[Path, Exchange]) -> None:
         nonlocal shown
-        if event.kind in _REMARKS | _UNSHOWN:
+        if event.kind in _REMARKS | UNSHOWN:
             return
         show(_record(shown, event, exchanges.get((*event.key[:-1], event.started))))
         shown += 1

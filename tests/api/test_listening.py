@@ -1,6 +1,7 @@
 """Listeners of whole runs: what they are told, and that nothing they do ends a run."""
 
 import asyncio
+import contextlib
 import re
 import threading
 from typing import Any
@@ -9,7 +10,17 @@ import attrs
 import pytest
 
 import lambdagent
-from lambdagent import EffectError, Listener, RunError, Session, SuspendedError, build_agent
+from lambdagent import (
+    EffectError,
+    Lam,
+    Listener,
+    Loop,
+    Model,
+    RunError,
+    Session,
+    SuspendedError,
+    build_agent,
+)
 from lambdagent.api.kept import Run
 from lambdagent.effects import listeners
 from lambdagent.effects.protocol import ModelCall, Reply, ToolCall, Usage
@@ -119,6 +130,35 @@ def test_a_loop_tells_why_it_ends(face: Face, settings: dict[str, Any], reason: 
     face.ask(react(model, {"look": lambda _: "x"}, **settings), "go", listeners=[told.append])
     exited = one(told, LoopExited)
     assert (exited.exit_reason, exited.total_turns) == (reason, turns)
+
+
+def scripted(name: str, *replies: str, **more: Any) -> Lam:
+    model = Model(provider="scripted", script=Record(replies=replies))
+    return Lam(name, "prompt", model, **more)
+
+
+@pytest.mark.parametrize(
+    ("condition", "on_exhausted", "reason", "rounds"),
+    [
+        ("x == 'c'", "last", "exit_condition", 3),
+        ("step == 1", "error", "exit_condition", 2),
+        ("False", "last", "max_turns", 4),
+        ("False", "error", "max_turns", 4),
+        ("1 / 0 > 1", "last", "max_turns", 4),
+        (scripted("judge", "no", "yes", output_parser="boolean"), "last", "exit_condition", 2),
+        (scripted("judge", "no", output_parser="boolean"), "last", "error", 1),
+    ],
+)
+def test_every_loop_tells_why_it_ends(
+    face: Face, condition: Any, on_exhausted: str, reason: str, rounds: int
+):
+    agent = Loop(scripted("w", *"abcd"), condition, 4, on_exhausted=on_exhausted)
+    told: list[Any] = []
+    with contextlib.suppress(RunError):
+        face.ask(agent, "go", listeners=[told.append])
+    exited = one(told, LoopExited)
+    assert (exited.exit_reason, exited.total_turns) == (reason, rounds)
+    assert exited.total_llm_calls == sum(isinstance(each, LlmCalled) for each in told)
 
 
 def test_a_tool_that_fails_and_a_run_that_fails_are_told(face: Face):

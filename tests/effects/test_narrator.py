@@ -61,6 +61,56 @@ def test_a_loop_inside_a_tool_of_a_loop_has_turns_of_its_own(narrator: Narrator,
     assert (outer.agent, outer.total_turns, outer.total_llm_calls) == ("outer", 2, 4)
 
 
+def looped(clock: int, name: str, value: Any = None) -> Event:
+    """An event of a loop that is none of ReAct."""
+    return Event((clock,), "loop", name, value, clock, 0)
+
+
+def exits(told: list[Any]) -> list[tuple[str, int, str]]:
+    return [(e.agent, e.total_turns, e.exit_reason) for e in told if isinstance(e, LoopExited)]
+
+
+def test_a_loop_inside_a_react_loop_leaves_its_turns_alone(narrator: Narrator, told: list[Any]):
+    exchange(narrator, think(0))
+    narrator.happened(looped(1, "entered"))
+    exchange(narrator, tool(1), "seen")
+    narrator.happened(looped(2, "tested", value=False))
+    exchange(narrator, tool(2), "seen")
+    narrator.happened(looped(3, "tested", value=True))
+    exchange(narrator, think(3))
+    narrator.happened(answer(4))
+    assert [e.turn_number for e in told if isinstance(e, ToolDispatched)] == [1, 1]
+    assert [e.turn_number for e in told if isinstance(e, TurnStarted)] == [1, 2]
+    assert exits(told) == [("outer", 2, "exit_condition"), ("outer", 2, "stop")]
+
+
+def test_loops_that_a_caught_failure_ended_are_told_when_others_go_on(
+    narrator: Narrator, told: list[Any]
+):
+    exchange(narrator, think(0))
+    exchange(narrator, think(1, "inner"))
+    narrator.happened(looped(2, "entered"))
+    exchange(narrator, think(3))
+    assert exits(told) == [("inner", 0, "error"), ("inner", 1, "error")]
+    narrator.happened(looped(4, "entered"))
+    exchange(narrator, think(4, "inner"))
+    narrator.happened(looped(5, "exhausted"))
+    narrator.happened(answer(6))
+    assert exits(told)[2:] == [
+        ("inner", 1, "error"),
+        ("outer", 0, "max_turns"),
+        ("outer", 2, "stop"),
+    ]
+
+
+def test_loops_of_a_run_that_answered_all_the_same_ended_in_failures(
+    narrator: Narrator, told: list[Any]
+):
+    narrator.happened(looped(0, "entered"))
+    narrator.ended("answered")
+    assert exits(told) == [("program", 0, "error")]
+
+
 def test_what_a_branch_of_a_tool_does_belongs_to_the_loop(narrator: Narrator, told: list[Any]):
     exchange(narrator, think(0))
     exchange(narrator, tool(0, path=(1, 1)), "seen")
@@ -94,8 +144,16 @@ def test_what_a_person_says_in_place_of_a_model_is_told(narrator: Narrator, told
 
 
 def test_events_of_programs_by_hand_may_hold_anything(narrator: Narrator, told: list[Any]):
-    for kind in ("action", "route", "exit", "terminate", "llm"):
-        narrator.happened(Event((0,), kind, "x", "no label", 0, 0))
+    for kind in ("action", "route", "exit", "loop", "terminate", "llm"):
+        for name in ("x", "tested", "exhausted"):
+            narrator.happened(Event((0,), kind, name, "no label", 0, 0))
+    assert told == []
+
+
+def test_marks_by_hand_in_a_loop_do_not_end_it(narrator: Narrator, told: list[Any]):
+    narrator.happened(looped(0, "entered"))
+    narrator.happened(answer(1))
+    narrator.happened(Event((2,), "exit", "thought", "max_turns", 2, 0))
     assert told == []
 
 

@@ -20,6 +20,7 @@ from lambdagent.effects.redaction import Redaction
 from lambdagent.ir.alpha import digest, digest_rows
 from lambdagent.ir.data import Data, Record, thaw
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.labels import UNSHOWN
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.machine.engines import Choice
@@ -275,8 +276,9 @@ def observe_on(
 
     execution = Execution(linked, start(linked, value, store), choice=choice, watch=watch)
     drive(execution, cast(Handlers, Answering(answer)), confirm=confirm)
-    assert list(map(_what, told)) == list(map(_what, execution.events))
-    return seen(linked, execution.machine, log, execution.events), execution.choice
+    kept = [event for event in told if event.kind not in UNSHOWN]
+    assert list(map(_what, kept)) == list(map(_what, execution.events))
+    return seen(linked, execution.machine, log, told), execution.choice
 
 
 def _what(event: Event) -> tuple[Path, str, str, int]:
