@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import weakref
@@ -454,9 +455,11 @@ def _forget(number: int) -> None:
     """Close the session of a term that is gone.
 
     On a thread of its own: closing waits for connections, and a term may go anywhere. For the same
-    reason it takes no lock; `pop` is atomic.
+    reason it takes no lock; `pop` is atomic. When the interpreter ends no thread begins any more.
     """
     _, session = _SESSIONS.pop(number)
+    if sys.is_finalizing():
+        return
     threading.Thread(target=session.close, daemon=True).start()
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import queue
+import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator, Sequence
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
@@ -98,9 +99,9 @@ class Stream:
 
     def _iterate(self, select: Callable[[RunEvent], T | None]) -> Generator[T | Done]:
         items: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        thread = LoopThread("lambdagent-stream")
+        thread, own = LoopThread("lambdagent-stream"), threading.get_ident()
         confirm = None if self._confirm is None else partial(_ask, items)
-        run = thread.submit(self._run(select, items.put, confirm))
+        run = thread.submit(_held(self._run(select, items.put, confirm)))
         try:
             run.add_done_callback(items.put)
             while (item := _next(items)) is not run:
@@ -109,9 +110,15 @@ class Stream:
                     item.answer(self._confirm(item.call))
                 else:
                     yield item
-            yield Done(run.result())
+            outcome = run.result()
+            if isinstance(outcome, BaseException):
+                raise outcome
+            yield Done(outcome)
         finally:
-            thread.close()
+            if threading.get_ident() == own:
+                thread.close()
+            else:  # the collector ended it, on a thread for which the run may have to wait
+                threading.Thread(target=thread.close, daemon=True).start()
 
     async def __aiter__(self) -> AsyncGenerator[Chunk]:
         """Run on the running event loop, and yield what comes."""
@@ -155,6 +162,14 @@ def stream(agent: Term | Program, value: object, **options: Any) -> Stream:
         options: Those of `Session.run`.
     """
     return Stream(partial(_begin, agent, value), **options)
+
+
+async def _held(run: Coroutine[Any, Any, Result]) -> Result | SystemExit | KeyboardInterrupt:
+    """Return what a run comes to, and what would end the event loop besides it, had it escaped."""
+    try:
+        return await run
+    except (SystemExit, KeyboardInterrupt) as error:
+        return error
 
 
 async def _begin(agent: Term | Program, value: object, **options: Any) -> Result:

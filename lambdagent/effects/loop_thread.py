@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
@@ -57,7 +58,12 @@ class LoopThread:
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
-        """Cancel what is under way, do `last` where anything was done, and end the thread."""
+        """Cancel what is under way, do `last` where anything was done, and end the thread.
+
+        When the interpreter ends, threads do not run any more: there is nothing to wait for.
+        """
+        if sys.is_finalizing():
+            return
         with self._lock:
             loop, thread = self._loop, self.thread
             self._loop = self.thread = None

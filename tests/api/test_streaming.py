@@ -2,6 +2,9 @@
 
 import asyncio
 import contextlib
+import gc
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -208,3 +211,80 @@ def test_a_connection_is_closed_when_nobody_iterates_any_more():
             break
         assert server.hung_up.wait(PATIENCE_S)
     server.close()
+
+
+# --- streams that are dropped --------------------------------------------------------------------
+
+
+def dropped(agent: Term) -> None:
+    """Begin a run whose iterator only the collector finds."""
+    chunks = iter(agent.stream("go"))
+    next(chunks)
+    circle: list[Any] = [chunks]
+    circle.append(circle)
+
+
+def test_the_collector_may_end_a_stream_on_the_threads_of_its_run():
+    """The run cannot end while its event loop waits for that."""
+    begun, over = threading.Event(), threading.Event()
+
+    class Collecting(Endless):
+        async def achat(self, call: ModelCall) -> Reply:
+            assert call.speech is not None
+            call.speech.say("something")
+            try:
+                while not over.is_set():
+                    if begun.is_set():
+                        gc.collect()
+                    await asyncio.sleep(0.001)
+            finally:
+                self.ended.set()
+            return Reply("never")
+
+    model = Collecting()
+    gc.disable()
+    try:
+        dropped(react(model))
+        begun.set()
+        assert model.ended.wait(PATIENCE_S)
+    finally:
+        gc.enable()
+        over.set()
+
+
+DROPPED = """
+import gc, lambdagent
+gc.disable()
+model = {"provider": "scripted", "script": {"replies": ["done"] * 2}}
+agent = lambdagent.build_agent({"type": "simple", "systemPrompt": "p", "model": model})
+kept = iter(agent.stream("x"))
+circle = [iter(agent.stream("x"))]
+circle.append(circle)
+for chunks in (kept, circle[0]):
+    next(chunks)
+del circle, chunks
+"""
+
+
+def test_a_process_ends_whatever_streams_it_has_left():
+    program = [sys.executable, "-c", DROPPED]
+    done = subprocess.run(program, timeout=PATIENCE_S, check=False, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("error", [SystemExit(5), KeyboardInterrupt()])
+def test_what_ends_programs_is_raised_where_somebody_iterates(error: BaseException):
+    """Raised in a task, it would end the event loop, and nobody would be told."""
+
+    def say(_: ModelCall) -> str:
+        raise error
+
+    with pytest.raises(type(error)):
+        list(react(Speaker(say)).stream("go"))
+
+
+def test_streams_that_run_at_once_are_each_complete():
+    agents = [react(speaker(call("look", n), say(str(n))), {"look": str}) for n in range(3)]
+    streams = [iter(agent.stream("go")) for agent in agents]
+    told = [[type(chunk) for chunk in row] for row in zip(*streams, strict=True)]
+    assert told == [[kind] * 3 for kind in (Token, ToolStart, ToolEnd, Token, Done)]
