@@ -12,6 +12,7 @@ from typing import NamedTuple
 from lambdagent.ir.core import Lit, Term, Var
 from lambdagent.ir.exchange import key_text
 from lambdagent.ir.folding import Folding
+from lambdagent.ir.labels import UNSHOWN
 from lambdagent.ir.printer import View, print_marked
 from lambdagent.ir.walk import children, nodes, rebuild
 from lambdagent.machine.brief import ELIDED, MARK, BriefReadback
@@ -177,7 +178,7 @@ def within(thread: Thread, most: int) -> tuple[str, str, Path] | None:
     for _ in range(most):
         if not kont:
             break
-        if kont[0] == LABEL:
+        if kont[0] == LABEL and kont[2] not in UNSHOWN:
             return kont[2], kont[3], (*thread.path, kont[4])
         kont = kont[1]
     return None

@@ -147,6 +147,7 @@ def check(program, value, oracle, keys):
         page = stepper.page()
         assert tuple(page.counters.values()) == states[wanted].counters
         assert page.number == wanted
+        assert not page.within.startswith("loop "), "no step, but a mark for listeners"
 
 
 @given(programs(), inputs, seeds, KEYS)
