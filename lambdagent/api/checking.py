@@ -236,9 +236,11 @@ def _check_steps(
         records: What the program does.
         before: Only what comes before this key: there the run parts from its journal.
     """
-    trace = recording.head.get("trace")
-    if not isinstance(trace, tuple):
+    if "trace" not in recording.head:
         return
+    trace = recording.head["trace"]
+    if not isinstance(trace, tuple):
+        _refuse("`trace`", "it is no list of steps", trace, [_row(record) for record in records])
     made = iter(records)
     lenient = _is_stopped(recording)
     for number, row in enumerate(trace):
@@ -323,9 +325,10 @@ def _waits(machine: Machine) -> str:
 
 def _check_stats(recording: Recording, walk: _Walk) -> None:
     """Check the counters; a run in direct style makes no transitions."""
-    stats = recording.head.get("stats")
-    if not isinstance(stats, Record):
+    if "stats" not in recording.head:
         return
+    found = recording.head["stats"]
+    stats = found if isinstance(found, Record) else Record()
     counters, records = walk.machine.counters, walk.records
     direct = stats.get("engine") == "recursive"
     expected: Mapping[str, object] = {

@@ -9,13 +9,17 @@ from hypothesis import strategies as st
 
 from lambdagent.api.checking import check
 from lambdagent.api.history import History
+from lambdagent.errors import LambdagentError
+from lambdagent.ir import surface
 from lambdagent.machine.link import link
+from lambdagent.machine.readback import Readback
 from lambdagent.machine.state import Kind
 from lambdagent.machine.step import start
 from lambdagent.trace.flamegraph import WEIGHTS, frames
 from lambdagent.trace.nesting import Nesting
 from lambdagent.trace.reductions import reduction_of
 from lambdagent.trace.rulebook import RULES
+from lambdagent.trace.transition import transition_of
 from tests.laws.agents import agents, answers, compiled
 from tests.laws.observe import content, observe
 from tests.laws.recorded import ENGINES, loaded, of_program, recorded
@@ -135,6 +139,33 @@ def change_the_first_state(data, draw):
     data["start"]["transitions"] += 1
 
 
+def change_a_type(data, draw):
+    name = draw(st.sampled_from(["trace", "stats"]))
+    assume(name in data)
+    data[name] = draw(st.sampled_from([None, 3, "x", {}, {"total_steps": []}, True]))
+
+
+def forget_a_sum(data, draw):
+    assume("stats" in data)
+    known = [name for name in SUMS if data["stats"][name] is not None]
+    del data["stats"][draw(st.sampled_from(known))]
+
+
+SUMS = ("total_steps", "total_tokens", "total_cost_usd", "engine", "transitions", "reductions")
+
+
+def forget_a_part_of_a_record(data, draw):
+    assume(data["trace"])
+    row = draw(st.sampled_from(data["trace"]))
+    del row[draw(st.sampled_from(["step", "term", "kind", "input", "output"]))]
+
+
+def invent_tokens(data, draw):
+    assume(data["trace"])
+    row = draw(st.sampled_from(data["trace"]))
+    row["tokens"] = {"input": 1, "output": 1}
+
+
 CHANGES = (
     change_a_digest,
     change_a_site,
@@ -151,6 +182,10 @@ CHANGES = (
     change_the_input,
     change_the_name,
     change_the_first_state,
+    change_a_type,
+    forget_a_sum,
+    forget_a_part_of_a_record,
+    invent_tokens,
 )
 
 
@@ -163,6 +198,89 @@ def test_no_run_with_one_thing_changed_is(path, agent, value, seed, data):
     wrong = check(loaded(told, path)).wrong
     assert wrong is not None
     assert wrong.recorded != wrong.computed
+
+
+@given(agents(), inputs, seeds, st.data())
+def test_a_run_is_that_of_no_other_program(path, agent, value, seed, data):
+    told = recorded(compiled(agent), value, answers(seed), data.draw(engines))
+    models = [site for site in told["program"]["sites"] if site["kind"] == "llm"]
+    assume(models)
+    data.draw(st.sampled_from(models))["static"]["prompt"] += "!"
+    if data.draw(st.booleans()):
+        del told["program"]["digest"]
+    with pytest.raises(LambdagentError):
+        check(loaded(told, path))
+
+
+OF_PROGRAMS = (
+    change_a_digest,
+    change_a_site,
+    forget_a_request,
+    invent_a_request,
+    change_a_counter,
+    change_a_sum,
+    forget_a_sum,
+    change_the_outcome,
+    change_the_kind_of_outcome,
+    change_a_type,
+)
+
+
+@given(programs(), inputs, seeds, st.data())
+def test_no_run_of_a_program_with_one_thing_changed_is(program, value, seed, data):
+    change = data.draw(st.sampled_from(OF_PROGRAMS))
+    told = recorded(program, value, content(seed), data.draw(engines))
+    change(told, data.draw)
+    assert check(of_program(program, told)).wrong is not None
+
+
+def parts_of(agent):
+    """Return the classes of all terms of an agent."""
+    found, stack = set(), [agent]
+    while stack:
+        term = stack.pop()
+        found.add(type(term))
+        stack += surface.parts(term)
+    return found
+
+
+def test_the_agents_of_these_laws_have_every_construct():
+    found = set()
+
+    @settings(max_examples=150, derandomize=True, database=None)
+    @given(agents())
+    def gather(agent):
+        found.update(parts_of(agent))
+
+    gather()
+    every = {each for each in vars(surface).values() if isinstance(each, type)}
+    terms = {each for each in every if issubclass(each, surface.Term)} - {surface.Term}
+    assert terms - found == set()
+
+
+def rules_of(run):
+    """Return the names of the rules that a run uses; it is what its program does."""
+    assert check(run).wrong is None
+    history, readback = run.history, Readback.of(run.linked)
+    fired, state = set(), history.state(0)
+    for number in range(1, history.length + 1):
+        move = history.move(number, state)
+        fired.add(transition_of(readback, move).rule.name)
+        state = move.after
+    return fired
+
+
+def test_the_runs_of_these_laws_use_every_rule():
+    fired = set()
+
+    @settings(max_examples=100, derandomize=True, database=None)
+    @given(programs(), agents(), inputs, seeds)
+    def gather(program, agent, value, seed):
+        for one, oracle in ((program, content(seed)), (compiled(agent), answers(seed))):
+            fired.update(rules_of(of_program(one, recorded(one, value, oracle, ENGINES[0]))))
+
+    gather()
+    assert set(RULES) - fired <= {"stuck"}, "typed programs are never stuck"
 
 
 @given(agents(), inputs, seeds, st.sampled_from(WEIGHTS))
