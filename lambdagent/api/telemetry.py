@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from lambdagent.api.running import Result
+from lambdagent.effects.protocol import reply_of
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Exchange, Failure, key_text
+from lambdagent.machine.state import Path
 from lambdagent.trace.macro import TraceRecord
 
 if TYPE_CHECKING:
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 _Attribute: TypeAlias = "str | int | float | tuple[str, ...]"
 _NANO = 1_000_000_000
 # Names of providers in the conventions, where they are not ours.
-_PROVIDERS = {"azure": "azure.ai.openai"}
+_PROVIDERS = {"moonshot": "moonshot_ai"}
 
 
 def export_spans(
@@ -58,15 +61,22 @@ def export_spans(
     ended_s = time.time() if ended_s is None else ended_s
     clock = _Clock(ended_s - result.elapsed_s)
     agent = result.execution.linked.program.name
+    exchanges = result.execution.exchanges
     whole = tracer.start_span(
         f"invoke_agent {agent}",
         start_time=clock.at(0.0),
-        attributes={"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent},
+        attributes={
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": agent,
+            **_in_common(exchanges.values()),
+        },
     )
+    ids = _call_ids(exchanges)
     with trace.use_span(whole, end_on_exit=False):
-        exchanges = result.execution.exchanges
         for record in result.trace:
-            _span(tracer, clock, record, exchanges.get(record.key), content=content)
+            # What asked nothing has the key of what comes next.
+            asked = None if record.started_s is None else exchanges.get(record.key)
+            _span(tracer, clock, record, asked, ids.get(record.key), content=content)
     whole.set_attribute("lambdagent.engine", result.engine)
     whole.end(clock.at(result.elapsed_s))
 
@@ -88,20 +98,57 @@ class _Clock:
         return self.at(start), self.at(self._last_s)
 
 
+def _in_common(exchanges: Iterable[Exchange]) -> dict[str, _Attribute]:
+    """Return what all models of a run have in common."""
+    found = [dict(_model_of(asked)) for asked in exchanges if asked.site.kind == "llm"]
+    return dict(set.intersection(*(set(each.items()) for each in found))) if found else {}
+
+
+def _call_ids(exchanges: Mapping[Path, Exchange]) -> dict[Path, str]:
+    """Return what models called their tool calls where their API has names for these, by key."""
+    ids: dict[Path, str] = {}
+    named: dict[Path, dict[str, str]] = {}
+    for key in sorted(exchanges):
+        asked = exchanges[key]
+        if asked.site.kind == "llm":
+            reply = reply_of(asked.answer)
+            calls = () if reply is None else reply.tool_calls
+            named[key[:-1]] = {call.name: call.id for call in reversed(calls)}
+        elif asked.site.kind == "tool":
+            known = named.get(key[:-1], {}).get(str(asked.site.static["name"]))
+            if known:
+                ids[key] = known
+    return ids
+
+
 def _span(
-    tracer: Tracer, clock: _Clock, record: TraceRecord, asked: Exchange | None, *, content: bool
+    tracer: Tracer,
+    clock: _Clock,
+    record: TraceRecord,
+    asked: Exchange | None,
+    call_id: str | None,
+    *,
+    content: bool,
 ) -> None:
     start, end = clock.span(record)
     name, attributes = _described(record, asked)
     attributes["lambdagent.key"] = key_text(record.key)
+    if call_id is not None:
+        attributes["gen_ai.tool.call.id"] = call_id
     if content and asked is not None:
-        attributes |= _content(record)
+        attributes |= _content(record, asked.answer)
     span = tracer.start_span(name, start_time=start, attributes=attributes, kind=_kind(record))
     for note in record.notes:
-        span.add_event(note, timestamp=end)
+        span.add_event("lambdagent.note", {"lambdagent.note": _remark(note, content=content)}, end)
     if asked is not None and isinstance(asked.answer, Failure):
-        _fail(span, asked.answer)
+        _fail(span, asked.answer, told=content or record.kind != "tool")
     span.end(end)
+
+
+def _remark(note: str, *, content: bool) -> str:
+    """Return a note; what checks say quotes answers, so without these only who says it is told."""
+    who = note.partition(":")[0]
+    return note if content or who == "guard" else who
 
 
 def _kind(record: TraceRecord) -> SpanKind:
@@ -110,11 +157,12 @@ def _kind(record: TraceRecord) -> SpanKind:
     return SpanKind.CLIENT if record.kind == "llm" else SpanKind.INTERNAL
 
 
-def _fail(span: Span, failure: Failure) -> None:
+def _fail(span: Span, failure: Failure, *, told: bool) -> None:
+    """Mark a span as failed; how is `told` unless that is an answer of a tool."""
     from opentelemetry.trace import StatusCode  # noqa: PLC0415
 
     span.set_attribute("error.type", failure.kind)
-    span.set_status(StatusCode.ERROR, failure.message)
+    span.set_status(StatusCode.ERROR, failure.message if told else None)
 
 
 def _described(record: TraceRecord, asked: Exchange | None) -> tuple[str, dict[str, _Attribute]]:
@@ -126,7 +174,6 @@ def _described(record: TraceRecord, asked: Exchange | None) -> tuple[str, dict[s
         attributes: dict[str, _Attribute] = {
             "gen_ai.operation.name": "execute_tool",
             "gen_ai.tool.name": tool,
-            "gen_ai.tool.call.id": key_text(record.key),
             "gen_ai.tool.type": "function",
         }
         return f"execute_tool {tool}", attributes
@@ -137,11 +184,9 @@ def _described(record: TraceRecord, asked: Exchange | None) -> tuple[str, dict[s
 def _model_call(record: TraceRecord, asked: Exchange) -> tuple[str, dict[str, _Attribute]]:
     model = asked.site.static["model"]
     assert isinstance(model, Record)
-    provider = str(model["provider"])
     attributes: dict[str, _Attribute] = {
         "gen_ai.operation.name": "chat",
-        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
-        "gen_ai.request.model": str(model["name"]),
+        **_model_of(asked),
         "gen_ai.agent.name": str(asked.site.static["agent"]),
     }
     for name in ("temperature", "max_tokens", "top_p"):
@@ -158,12 +203,21 @@ def _model_call(record: TraceRecord, asked: Exchange) -> tuple[str, dict[str, _A
     return f"chat {model['name']}".rstrip(), attributes
 
 
+def _model_of(asked: Exchange) -> dict[str, _Attribute]:
+    """Return who is asked: the provider and its model, where it has a name."""
+    model = asked.site.static["model"]
+    assert isinstance(model, Record)
+    provider = str(model["provider"])
+    named = {"gen_ai.request.model": str(model["name"])} if model["name"] else {}
+    return {"gen_ai.provider.name": _PROVIDERS.get(provider, provider), **named}
+
+
 def _finish_reason(answer: Data | Failure) -> str | None:
     reason = answer.get("finish_reason") if isinstance(answer, Record) else None
     return reason if isinstance(reason, str) else None
 
 
-def _content(record: TraceRecord) -> dict[str, _Attribute]:
+def _content(record: TraceRecord, answer: Data | Failure) -> dict[str, _Attribute]:
     """Return what was said, in the layout of the conventions."""
     if record.kind == "tool":
         return {
@@ -172,10 +226,13 @@ def _content(record: TraceRecord) -> dict[str, _Attribute]:
         }
     if record.kind != "llm":
         return {"lambdagent.input": record.input}
-    said = (("input", "user", record.input), ("output", "assistant", record.output))
-    return {
-        f"gen_ai.{side}.messages": json.dumps(
-            [{"role": role, "parts": [{"type": "text", "content": text}]}], ensure_ascii=False
-        )
-        for side, role, text in said
-    }
+    found = _message("input", role="user", text=record.input)
+    if not isinstance(answer, Failure):
+        reason = _finish_reason(answer) or "unknown"
+        found |= _message("output", role="assistant", text=record.output, finish_reason=reason)
+    return found
+
+
+def _message(side: str, *, role: str, text: str, **more: str) -> dict[str, _Attribute]:
+    message = {"role": role, "parts": [{"type": "text", "content": text}], **more}
+    return {f"gen_ai.{side}.messages": json.dumps([message], ensure_ascii=False)}

@@ -22,7 +22,7 @@ from functools import partial
 import attrs
 
 from lambdagent.effects.handlers import Request, tool_argument
-from lambdagent.effects.protocol import Reply, Usage
+from lambdagent.effects.protocol import Usage, reply_of
 from lambdagent.effects.render import message_count
 from lambdagent.effects.run_events import (
     GuardRetried,
@@ -216,7 +216,7 @@ class Narrator:
 
     def _called(self, request: Request, answer: Data | Failure, took_s: float) -> LlmCalled:
         site, branch = request.site, request.key[:-1]
-        reply = _reply(answer)
+        reply = reply_of(answer)
         usage = None if reply is None else reply.usage
         self._told.add(usage)
         model = site.static["model"]
@@ -401,7 +401,7 @@ class Narrator:
             loop.latency_s += took_s
         if request.site.kind != "llm":
             return
-        reply = _reply(answer)
+        reply = reply_of(answer)
         for loop in loops:
             loop.count.add(None if reply is None else reply.usage)
         if loops and _thinks(request.site):
@@ -443,16 +443,6 @@ def _is_tagged(event: Event) -> bool:
 def _ends(event: Event) -> bool:
     """Whether a reply means the end of its loop."""
     return _is_tagged(event) and ends_loop(event.value[1], event.value[2])
-
-
-def _reply(answer: Data | Failure) -> Reply | None:
-    """Return what a model said; None where it failed, or a person answered for it."""
-    if isinstance(answer, Failure):
-        return None
-    try:
-        return Reply.from_data(answer)
-    except ValueError:
-        return None
 
 
 def _text(answer: Data | Failure) -> str:

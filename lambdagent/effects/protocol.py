@@ -15,6 +15,7 @@ import attrs
 from lambdagent.effects.speech import Speech
 from lambdagent.errors import shown
 from lambdagent.ir.data import Data, Record, freeze
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.surface import Model
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -131,6 +132,16 @@ class Reply:
         except (AttributeError, KeyError, TypeError) as error:
             what = f"no reply of a model: {shown(data)}"
             raise ValueError(what) from error
+
+
+def reply_of(answer: Data | Failure) -> Reply | None:
+    """Return what a model said; None where it failed, or a person answered for it."""
+    if isinstance(answer, Failure):
+        return None
+    try:
+        return Reply.from_data(answer)
+    except ValueError:
+        return None
 
 
 def _reply_from(data: Data) -> Reply:

@@ -3,6 +3,7 @@
 import json
 import sys
 
+import attrs
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -14,7 +15,7 @@ from lambdagent.api.kept import Run
 from lambdagent.api.running import Result, run
 from lambdagent.api.telemetry import export_spans
 from lambdagent.ir.data import freeze
-from lambdagent.ir.surface import Lam, Loop, Model, Par, ReActStep, Tool
+from lambdagent.ir.surface import Guard, Lam, Loop, Model, Par, ReActStep, Tool
 
 OPERATIONS = {each.value for each in gen_ai_attributes.GenAiOperationNameValues}
 KNOWN = {
@@ -67,7 +68,13 @@ def test_each_record_has_a_span_by_the_conventions():
     whole, *inner = spans = spans_of(result)
     check(spans)
     assert (whole.name, whole.end_time) == ("invoke_agent agent", 10**12)
-    assert whole.attributes["lambdagent.engine"] == result.engine
+    assert dict(whole.attributes) == {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": "agent",
+        "gen_ai.provider.name": "scripted",
+        "gen_ai.request.model": "tiny",
+        "lambdagent.engine": result.engine,
+    }
     assert [span.name for span in inner] == [
         "chat tiny",
         "route",
@@ -90,6 +97,7 @@ def test_each_record_has_a_span_by_the_conventions():
         "lambdagent.key": "@0",
     }
     assert tool.attributes["gen_ai.tool.name"] == "wc"
+    assert "gen_ai.tool.call.id" not in tool.attributes, "the model gave it no name"
     assert tool.end_time > tool.start_time
 
 
@@ -102,6 +110,12 @@ def test_what_was_said_is_in_the_spans_only_when_it_is_asked_for():
     chat, tool = spans[1], spans[3]
     (message,) = json.loads(chat.attributes["gen_ai.input.messages"])
     assert message == {"role": "user", "parts": [{"type": "text", "content": "count"}]}
+    (message,) = json.loads(chat.attributes["gen_ai.output.messages"])
+    assert message == {
+        "role": "assistant",
+        "parts": [{"type": "text", "content": CALL["text"]}],
+        "finish_reason": "tool_use",
+    }
     assert tool.attributes["gen_ai.tool.call.arguments"] == "abc"
     assert tool.attributes["gen_ai.tool.call.result"] == "3"
 
@@ -111,6 +125,37 @@ def test_a_call_that_failed_has_a_status():
     (tool,) = (span for span in spans if span.name == "execute_tool wc")
     assert tool.status.status_code is StatusCode.ERROR
     assert tool.attributes["error.type"] == "ToolError"
+    failed = [span.name for span in spans if span.status.status_code is StatusCode.ERROR]
+    assert failed == ["execute_tool wc"]
+
+
+def test_what_fails_and_what_is_remarked_quote_answers_only_when_that_is_asked_for():
+    failing = run(agent(CALL, "done", tool="echo private >&2; exit 3"), "count")
+    guarded = Guard(Lam("w", "p", model("private", "private")), "int(x) > 0", 1, "text")
+    remarked = run(guarded, "count")
+    for result in (failing, remarked):
+        quiet, loud = (
+            json.dumps([json.loads(span.to_json()) for span in spans_of(result, content=content)])
+            for content in (False, True)
+        )
+        assert "private" not in quiet
+        assert "private" in loud
+    told = [event.attributes["lambdagent.note"] for event in spans_of(remarked)[1].events]
+    assert "guard: not valid, 1 retries left" in told
+
+
+def test_calls_have_the_names_that_the_model_gave_them():
+    asked = {"id": "call_7", "name": "wc", "arguments": "abc"}
+    result = run(agent({"text": "", "tool_calls": [asked]}, "done"), "count")
+    (tool,) = (span for span in spans_of(result) if span.name == "execute_tool wc")
+    assert tool.attributes["gen_ai.tool.call.id"] == "call_7"
+
+
+def test_models_of_several_providers_are_not_told_for_the_whole_run():
+    named = attrs.evolve(model("no"), name="huge")
+    whole, *_ = spans_of(run(Par(Lam("a", "p", model("yes")), Lam("b", "p", named)), "x"))
+    assert whole.attributes["gen_ai.provider.name"] == "scripted"
+    assert "gen_ai.request.model" not in whole.attributes
 
 
 def test_parallel_branches_and_kept_runs_have_spans_too(tmp_path):
