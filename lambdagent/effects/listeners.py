@@ -228,11 +228,13 @@ class _Post:
     def _await(self, told: Awaitable[object]) -> None:
         if self._loop is not None:
             self._work = asyncio.run_coroutine_threadsafe(_awaited(told), self._loop)
-            self._work.result()
-            return
-        if self._runner is None:
-            self._runner = asyncio.Runner()
-        self._runner.run(_awaited(told))
+            ending = self._work.result()
+        else:
+            if self._runner is None:
+                self._runner = asyncio.Runner()
+            ending = self._runner.run(_awaited(told))
+        if ending is not None:
+            raise ending
 
     def _complain(self, what: str, why: str) -> None:
         """Warn of a fault, once of each kind."""
@@ -247,5 +249,10 @@ class _Post:
             sys.stderr.write(f"{text}\n")
 
 
-async def _awaited(told: Awaitable[object]) -> None:
-    await told
+async def _awaited(told: Awaitable[object]) -> BaseException | None:
+    """Await `told`; return what it raises that would end the event loop."""
+    try:
+        await told
+    except (SystemExit, KeyboardInterrupt) as error:
+        return error
+    return None

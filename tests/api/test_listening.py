@@ -306,6 +306,24 @@ def test_asynchronous_listeners_are_awaited_in_order(face: Face):
     assert names(told)[-1] == "RunFinished"
 
 
+@pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt(), asyncio.CancelledError()])
+@pytest.mark.parametrize("asynchronous", [True, False])
+def test_a_listener_cannot_end_what_it_listens_to(
+    face: Face, error: BaseException, asynchronous: bool
+):
+    def bad(_: RunEvent) -> None:
+        raise error
+
+    async def worse(_: RunEvent) -> None:
+        raise error
+
+    told: list[Any] = []
+    listeners = [worse if asynchronous else bad, told.append]
+    with pytest.warns(RuntimeWarning, match=f"failed: .*{type(error).__name__}"):
+        assert face.ask(react(speaker(say("done"))), "go", listeners=listeners).text == "done"
+    assert names(told)[-1] == "RunFinished"
+
+
 def test_coroutines_of_an_asynchronous_run_are_on_its_loop():
     loops = set()
 
