@@ -108,6 +108,14 @@ def test_a_step_that_is_not_there_is_refused(recorded: Command, more: tuple[str,
     assert "error[U015]: the run has no step" in done.err
 
 
+def test_what_is_there_instead_is_said_in_chinese(
+    recorded: Command, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("LAMBDAGENT_LANG", "zh")
+    done = recorded("trace", "run.json", "--step", "99")
+    assert "它在这一层的步骤：0 到 " in done.err
+
+
 def test_a_run_without_steps_says_so(command: Command):
     command.write("pure.lam", "λx. x\n")
     assert command("run", "pure.lam", "x", "--trace-file", "run.json").code == 0

@@ -17,7 +17,7 @@ from lambdagent.cli.arguments import whole
 from lambdagent.cli.output import Output, columns, json_text
 from lambdagent.errors import UsageError, finding
 from lambdagent.machine.brief import BriefReadback
-from lambdagent.messages import say
+from lambdagent.messages import phrase, say
 from lambdagent.trace import listing
 from lambdagent.trace.sight import Sight
 from lambdagent.trace.text import RULE, render_record, render_total
@@ -162,7 +162,8 @@ def _checked(step: int, first: int, last: int) -> int:
         UsageError: It does not.
     """
     if not first <= step <= last:
-        known = f"{first} to {last}" if first <= last else "none"
+        some = phrase("{first} to {last}", first=first, last=last)
+        known = some if first <= last else phrase("none")
         raise UsageError(finding("U015", step=str(step), known=known))
     return step
 

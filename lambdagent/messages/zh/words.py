@@ -36,6 +36,7 @@ PHRASES: dict[str, str] = {
     "to try again from step N: {command} --at N": "从第 N 步重新尝试：{command} --at N",
     "to make that call again: {command} --at {key}": "再次执行该调用：{command} --at {key}",
     "0 to {last}": "0 到 {last}",
+    "{first} to {last}": "{first} 到 {last}",
     "none so far": "目前没有",
     "the FILE of another program": "另一个程序的 FILE",
     "codes beside a file": "文件之外的规则编号",
