@@ -53,7 +53,7 @@ _ROWS = (
     ),
     ("catch", "", "catch (λ_.t) h ⟶ t, catch □ h", "What follows has a handler for errors."),
     ("no error", "", "catch (λ_.v) h ⟶ v", "Nothing failed, so the handler is dropped."),
-    ("label", "", "label⟨k, n⟩ v ⟶ v", "A step of the agent has ended: it goes into the trace."),
+    ("label", "", "label⟨k, n⟩ v ⟶ v", "What is named has ended; steps go into the trace."),
     ("variable", "", "⟨x, ρ, κ⟩ ⟶ ⟨ρ(x), κ⟩", "The variable is looked up."),
     ("closure", "", "⟨λx.t, ρ, κ⟩ ⟶ ⟨clo(x, t, ρ), κ⟩", "The function keeps its environment."),
     ("constant", "", "⟨c, ρ, κ⟩ ⟶ ⟨c, κ⟩", "A constant is a value."),
