@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from lambdagent.effects.collector import relaxed
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure
+from lambdagent.machine.crowd import asking
 from lambdagent.machine.link import Linked
 from lambdagent.machine.state import Event, Machine, Path
-from lambdagent.machine.step import requests, resume, run, runnable, step
+from lambdagent.machine.step import lowest, resume, run, step
 from lambdagent.trace.transition import Move
 
 # States that are kept to start from; at twice as many each second one is forgotten.
@@ -174,10 +175,10 @@ class History:
 
     def _next(self, machine: Machine) -> tuple[Path, Path | None] | None:
         """Return which thread moves next, and by the answer to which request; None at the end."""
-        ready = runnable(machine)
-        if ready:
-            return ready[0], None
-        for key, _ in requests(machine):
+        path = lowest(machine)
+        if path is not None:
+            return path, None
+        for key, _ in asking(machine.threads):
             if key in self._answers:
                 return key[:-1], key
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 
 MARK = "…"
 _NARROW = {"Mn", "Me", "Cf"}
@@ -18,6 +19,7 @@ def columns(text: str) -> int:
     return len(text) if text.isascii() else sum(map(_columns, text))
 
 
+@lru_cache(4096)
 def _columns(character: str) -> int:
     if unicodedata.category(character) in _NARROW:
         return 0

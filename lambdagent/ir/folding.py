@@ -4,8 +4,8 @@ Each node gets a number that it shares with exactly the nodes that are α-equal 
 numbers stay the same from term to term, so a whole reduction needs one table.
 """
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, TypeAlias
 
 from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.core import App, Lam, Prim, Term, Unit, Var
@@ -14,28 +14,15 @@ from lambdagent.ir.spelling import variable_name
 from lambdagent.ir.walk import free_reach, nodes
 
 _NUMERAL = ("f", "x")
+# Data that is equal where its text is.
+_PLAIN = frozenset({int, str, bool})
 
 
-class Numbering:
-    """The numbers given out so far."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[Any, ...], int] = {}
-
-    def number(self, root: Term) -> int:
-        """Return the number of `root`."""
-        return self.numbers(root)[id(root)]
-
-    def numbers(self, root: Term) -> dict[int, int]:
-        """Return the number of each node of `root`, by identity; linear in its nodes."""
-        known: dict[int, int] = {}
-        for term in nodes(root):
-            key = _key(term, known)
-            known[id(term)] = self._numbers.setdefault(key, len(self._numbers))
-        return known
+Key: TypeAlias = tuple[Any, ...]
 
 
-def _key(term: Term, known: Mapping[int, int]) -> tuple[Any, ...]:
+def alpha_key(term: Term, known: Mapping[int, int]) -> Key:
+    """Return what tells `term` from all that are not α-equal, by the numbers of its children."""
     if type(term) is Var:
         return ("var", term.index)
     if type(term) is Lam:
@@ -45,9 +32,46 @@ def _key(term: Term, known: Mapping[int, int]) -> tuple[Any, ...]:
     if type(term) is Prim:
         return ("prim", term.name, data_text(term.params))
     value = term.value  # type: ignore[union-attr]
+    if type(value) in _PLAIN:
+        return ("lit", type(value), value)
     if isinstance(value, Unit):
         return ("unit",)
     return ("lit", type(value).__name__, data_text(value))
+
+
+class Numbering:
+    """The numbers given out so far."""
+
+    def __init__(self, key: Callable[[Term, Mapping[int, int]], Key] = alpha_key) -> None:
+        """Give nodes with the same `key` the same number."""
+        self._key = key
+        self._numbers: dict[Key, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def number(self, root: Term) -> int:
+        """Return the number of `root`."""
+        return self.numbers(root)[id(root)]
+
+    def numbers(self, root: Term) -> dict[int, int]:
+        """Return the number of each node of `root`, by identity; linear in its nodes."""
+        return self.numbered(nodes(root))
+
+    def numbered(self, terms: Iterable[Term], marked: Term | None = None) -> dict[int, int]:
+        """Return the number of each of `terms`, by identity.
+
+        Args:
+            terms: Some nodes, children before parents.
+            marked: Like no other that is not marked.
+        """
+        known: dict[int, int] = {}
+        for term in terms:
+            key = self._key(term, known)
+            if term is marked:
+                key = ("marked", *key)
+            known[id(term)] = self._numbers.setdefault(key, len(self._numbers))
+        return known
 
 
 class Folding:
@@ -74,10 +98,11 @@ class Folding:
             root: Any term.
             kept: The nodes, by identity, that are to be shown as they are.
         """
-        numbers = self._numbering.numbers(root)
-        numerals = _numerals(root)
+        terms = list(nodes(root))
+        numbers = self._numbering.numbered(terms)
+        numerals = _numerals(terms)
         texts: dict[int, str] = {}
-        for term in nodes(root):
+        for term in terms:
             alike = self._known.get(numbers[id(term)])
             numeral = numerals.get(id(term))
             if id(term) in kept or (alike is None and numeral is None):
@@ -89,11 +114,11 @@ class Folding:
         return texts
 
 
-def _numerals(root: Term) -> dict[int, int]:
-    """Return n for each node ``λf x. fⁿ x``, by identity."""
+def _numerals(terms: Iterable[Term]) -> dict[int, int]:
+    """Return n for each of `terms` that is ``λf x. fⁿ x``, by identity."""
     counts: dict[int, int] = {}
     found: dict[int, int] = {}
-    for term in nodes(root):
+    for term in terms:
         if type(term) is Var and term.index == 0:
             counts[id(term)] = 0
         elif type(term) is App and type(term.fun) is Var and term.fun.index == 1:

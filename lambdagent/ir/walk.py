@@ -1,6 +1,7 @@
 """Traversals of core terms, all with an explicit stack: terms may be 100,000 levels deep."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from lambdagent.ir.core import App, Lam, Prim, Term, Var
 
@@ -15,15 +16,20 @@ def children(term: Term) -> tuple[Term, ...]:
 def nodes(root: Term) -> Iterator[Term]:
     """Yield each distinct node of `root` once, children before parents, left to right."""
     seen: set[int] = set()
-    stack: list[tuple[Term, bool]] = [(root, False)]
+    stack: list[Any] = [root]  # in a tuple: what is yielded when it is its turn again
     while stack:
-        term, ready = stack.pop()
-        if ready:
-            yield term
+        term = stack.pop()
+        kind = type(term)
+        if kind is tuple:
+            yield term[0]
         elif id(term) not in seen:
             seen.add(id(term))
-            stack.append((term, True))
-            stack.extend((child, False) for child in reversed(children(term)))
+            if kind is App:
+                stack += ((term,), term.arg, term.fun)
+            elif kind is Lam:
+                stack += ((term,), term.body)
+            else:
+                yield term
 
 
 def size(root: Term) -> int:

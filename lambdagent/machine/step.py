@@ -10,14 +10,22 @@ Source: semantics.md §3.
 from __future__ import annotations
 
 from bisect import insort
-from collections.abc import Sequence
-from operator import itemgetter
+from collections.abc import Mapping, MutableMapping, Sequence
 from typing import Any
 
 from lambdagent.ir.core import Unit
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure
 from lambdagent.machine.answers import decode_answer, error_record, throw
+from lambdagent.machine.crowd import (
+    MOVING,
+    asking,
+    editable,
+    first_moving,
+    is_alone,
+    moving,
+    shared,
+)
 from lambdagent.machine.link import Linked, LinkedSite
 from lambdagent.machine.rules import APPLY, RETURN, Misfit
 from lambdagent.machine.state import (
@@ -58,7 +66,6 @@ from lambdagent.machine.values import Noted, inject, project, sketch
 
 UNBOUNDED = 1 << 62
 
-_MOVING = frozenset({Eval, Return})
 _ENDED = frozenset({Halt, Fail})
 
 
@@ -70,19 +77,23 @@ def start(linked: Linked, value: Data | Unit, store: Store | None = None) -> Mac
 
 def runnable(machine: Machine) -> list[Path]:
     """Return the paths of the threads that can move, lowest first."""
-    if len(machine.threads) == 1:
-        return [()] if type(machine.threads[()].state) in _MOVING else []
-    return sorted(path for path, t in machine.threads.items() if type(t.state) in _MOVING)
+    threads = machine.threads
+    if is_alone(threads):
+        return [()] if type(threads[()].state) in MOVING else []
+    return list(moving(threads))
+
+
+def lowest(machine: Machine) -> Path | None:
+    """Return the first of the paths that `runnable` returns, None if there is none."""
+    threads = machine.threads
+    if is_alone(threads):
+        return () if type(threads[()].state) in MOVING else None
+    return first_moving(threads)
 
 
 def requests(machine: Machine) -> list[tuple[Path, Suspend]]:
     """Return what the world is asked, by key, lowest first."""
-    found = [
-        ((*path, thread.clock), thread.state)
-        for path, thread in machine.threads.items()
-        if type(thread.state) is Suspend
-    ]
-    return sorted(found, key=itemgetter(0)) if len(found) > 1 else found
+    return list(asking(machine.threads))
 
 
 def step(
@@ -98,15 +109,16 @@ def step(
     """
     if path is None:
         path = runnable(machine)[0]
-    threads = machine.threads
+    threads: Mapping[Path, Thread] = machine.threads
     counts = [*machine.counters, 0]
     done = machine.transitions
     moved, done = _advance(linked, threads[path], (done, done + 1), counts, events)
-    if len(moved) == len(threads) == 1:
+    if len(moved) == 1 and is_alone(threads):
         threads = {path: moved[0]}
     else:
-        threads = dict(threads)
-        _place(threads, moved)
+        edited = editable(threads)
+        _place(edited, moved)
+        threads = shared(edited)
     return Machine(threads, tuple(counts[:ADMINISTRATIVE]), done)
 
 
@@ -118,7 +130,7 @@ def run(
     events: list[Event] | None = None,
 ) -> Machine:
     """Return the state in which no thread can move, or the one after `budget` transitions."""
-    threads = dict(machine.threads)
+    threads = editable(machine.threads)
     ready = runnable(machine)
     counts = [*machine.counters, 0]
     done, end = machine.transitions, machine.transitions + budget
@@ -128,15 +140,15 @@ def run(
         for awake in _place(threads, moved):
             insort(ready, awake)
     counts.pop()
-    return Machine(threads, tuple(counts), done)
+    return Machine(shared(threads), tuple(counts), done)
 
 
-def _place(threads: dict[Path, Thread], moved: Sequence[Thread]) -> list[Path]:
+def _place(threads: MutableMapping[Path, Thread], moved: Sequence[Thread]) -> list[Path]:
     """Enter threads that moved, and tell joins of those that ended; return who can move."""
     awake = []
     for thread in moved:
         threads[thread.path] = thread
-        if type(thread.state) in _MOVING:
+        if type(thread.state) in MOVING:
             awake.append(thread.path)
         elif type(thread.state) in _ENDED:
             woken = settle(threads, thread.path)
@@ -161,13 +173,13 @@ def resume(linked: Linked, machine: Machine, key: Path, answer: Data | Failure) 
         state = throw(error_record(value, request.site, key), request.kont)
     else:
         state = Return(value, request.kont)
-    threads = dict(machine.threads)
+    threads = editable(machine.threads)
     threads[thread.path] = Thread(thread.path, thread.clock + 1, thread.store, state)
     if isinstance(state, Fail):
         settle(threads, thread.path)
     counters = list(machine.counters)
     counters[EPSILON] += 1
-    return Machine(threads, tuple(counters), machine.transitions + 1)
+    return Machine(shared(threads), tuple(counters), machine.transitions + 1)
 
 
 def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule halves its speed

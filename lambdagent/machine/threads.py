@@ -6,7 +6,7 @@ of the fork; the join waits for all of them.
 Source: semantics.md §3.3.
 """
 
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from typing import cast
 
 from lambdagent.ir.core import UNIT
@@ -72,7 +72,7 @@ def parent_of(path: Path) -> Path:
     return path[:-2]
 
 
-def settle(threads: dict[Path, Thread], path: Path) -> Path | None:
+def settle(threads: MutableMapping[Path, Thread], path: Path) -> Path | None:
     """Tell the parents of the finished thread at `path`, changing `threads` in place.
 
     Returns:
@@ -93,7 +93,7 @@ def settle(threads: dict[Path, Thread], path: Path) -> Path | None:
     return None
 
 
-def _finish(threads: dict[Path, Thread], parent: Thread, join: Join) -> Thread:
+def _finish(threads: MutableMapping[Path, Thread], parent: Thread, join: Join) -> Thread:
     children = [threads.pop((*parent.path, join.clock, i)) for i in range(join.count)]
     store = merge(parent.store, [child.store for child in children])
     error = next((c.state.error for c in children if isinstance(c.state, Fail)), None)

@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
+from itertools import islice
 from typing import NamedTuple
 
-from lambdagent.ir.core import Lit, Term, Var
+from lambdagent.ir.core import Lam, Lit, Term, Var
 from lambdagent.ir.exchange import key_text
-from lambdagent.ir.folding import Folding
+from lambdagent.ir.folding import Folding, Key, Numbering, alpha_key
 from lambdagent.ir.labels import UNSHOWN
 from lambdagent.ir.printer import View, print_marked
 from lambdagent.ir.walk import children, nodes, rebuild
 from lambdagent.machine.brief import ELIDED, MARK, BriefReadback
+from lambdagent.machine.crowd import in_order
 from lambdagent.machine.link import Linked
 from lambdagent.machine.readback import HOLE
 from lambdagent.machine.state import (
@@ -40,6 +42,8 @@ _AROUND = 3
 # Variables and frames that a screen has use for.
 _MOST = 40
 _SHOWN = 100
+# Nodes unlike each other whose texts are kept.
+_REMEMBERED = 200_000
 _MARKS: Mapping[int, str] = {id(ELIDED): MARK, id(HOLE): "□"}
 
 Parts = tuple[str, str, str]
@@ -60,6 +64,8 @@ class Sight:
         self.linked = linked
         self.readback = BriefReadback.of(linked)
         self._folding = Folding(known) if known else None
+        self._shapes = Numbering(_shape)
+        self._printed: dict[int, Parts] = {}
 
     def term(self, term: Term) -> str:
         """Return `term` as text."""
@@ -101,8 +107,19 @@ class Sight:
         return focus, marked, kont
 
     def _marked(self, term: Term, marked: Term | None) -> Parts:
-        texts, reserved = self._texts(term, marked)
-        return print_marked(term, View(texts, marked), reserved)
+        """Return `term` as text; most terms of a run are like one that was printed before."""
+        if len(self._shapes) > _REMEMBERED:
+            self._forget()
+        shape = self._shapes.numbered(nodes(term), marked)[id(term)]
+        parts = self._printed.get(shape)
+        if parts is None:
+            texts, reserved = self._texts(term, marked)
+            parts = self._printed[shape] = print_marked(term, View(texts, marked), reserved)
+        return parts
+
+    def _forget(self) -> None:
+        self._shapes = Numbering(_shape)
+        self._printed.clear()
 
     def _texts(self, term: Term, marked: Term | None) -> tuple[Mapping[int, str], tuple[str, ...]]:
         """Return what is written for known terms, by identity, and names that are taken."""
@@ -146,8 +163,16 @@ class Sight:
 
     def threads(self, machine: Machine, path: Path) -> list[Binding]:
         """Return where the other threads stand."""
-        others = [each for each in sorted(machine.threads) if each != path][:_MOST]
-        return [Binding(path_text(each), stands(machine.threads[each])) for each in others]
+        shown, rest = self.others(machine, path)
+        return [*(Binding(path_text(each.path), stands(each)) for each in shown), *rest]
+
+    def others(self, machine: Machine, path: Path) -> tuple[list[Thread], list[Binding]]:
+        """Return the first threads besides the one at `path`, and how many more there are."""
+        threads = machine.threads
+        paths = islice((each for each in in_order(threads) if each != path), _MOST)
+        shown = [threads[each] for each in paths]
+        left = len(threads) - 1 - len(shown) if len(shown) == _MOST else 0
+        return shown, [Binding(MARK, f"{left:,} more")] if left else []
 
 
 def depth(kont: Kont, most: int) -> int:
@@ -184,6 +209,13 @@ def within(thread: Thread, most: int) -> tuple[str, str, Path] | None:
     return None
 
 
+def _shape(term: Term, known: Mapping[int, int]) -> Key:
+    """Return what tells `term` from all that are printed otherwise."""
+    if id(term) in _MARKS:
+        return (_MARKS[id(term)],)
+    return (term.name, *alpha_key(term, known)) if type(term) is Lam else alpha_key(term, known)
+
+
 def _names(node: Term) -> dict[int, str]:
     """Return the names of the free variables of `node`, by how many binders they look outwards."""
     names: dict[int, str] = {}
@@ -199,9 +231,7 @@ def _names(node: Term) -> dict[int, str]:
 
 def _way(root: Term, marked: Term) -> set[int]:
     """Return the nodes from `root` to `marked`: they are shown as they are."""
-    above: dict[int, Term] = {}
-    for term in nodes(root):
-        above |= {id(child): term for child in children(term)}
+    above = {id(child): term for term in nodes(root) for child in children(term)}
     way = {id(marked)}
     while id(marked) in above:
         marked = above[id(marked)]

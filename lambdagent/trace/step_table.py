@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
+from lambdagent.machine.crowd import is_alone
 from lambdagent.machine.state import LABEL, Kont, Machine, Path, Suspend, Thread
 from lambdagent.trace.rulebook import RULES
-from lambdagent.trace.sight import Binding, Sight, path_text
+from lambdagent.trace.sight import Binding, Sight, path_text, stands
 from lambdagent.trace.transition import Move, transition_of
 
 # Where a state has nothing to show; the first row of each table.
@@ -58,6 +59,8 @@ class StepTable:
         self._bindings = _Table(())
         # Numbers by identity, and what has them, which must not make way for another.
         self._known: dict[tuple[str, int], tuple[object, int]] = {}
+        # The same of where threads stand: numbers of two texts.
+        self._told: dict[int, tuple[Thread, list[int]]] = {}
         self._columns: dict[str, list[int]] = {name: [] for name in COLUMNS}
         focus = self._texts.number(sight.term(sight.readback.focus(first.root, {})))
         kont = self._kont(first.root.kont)
@@ -105,14 +108,27 @@ class StepTable:
 
     def _state(self, machine: Machine, thread: Thread) -> dict[str, int]:
         """Return what is around the term that a thread is at."""
-        others = self._sight.threads(machine, thread.path) if len(machine.threads) > 1 else ()
         return {
             "thread": self._threads.number(path_text(thread.path)),
             "kont": self._kont(thread.kont),
             "env": self._bound(self._sight.environment(thread)),
             "store": self._store(thread),
-            "others": self._bound(others),
+            "others": self._others(machine, thread),
         }
+
+    def _others(self, machine: Machine, thread: Thread) -> int:
+        """Return the number of the other threads; most stand where they stood before."""
+        if is_alone(machine.threads):
+            return EMPTY
+        shown, rest = self._sight.others(machine, thread.path)
+        row: list[int] = []
+        for each in shown:
+            told = self._told.get(id(each))
+            if told is None:
+                texts = path_text(each.path), stands(each)
+                told = self._told[id(each)] = (each, [*map(self._texts.number, texts)])
+            row += told[1]
+        return self._bindings.number((*row, *self._texts_of(rest)))
 
     def _store(self, thread: Thread) -> int:
         place = ("store", id(thread.store))
@@ -124,8 +140,10 @@ class StepTable:
 
     def _bound(self, bindings: Iterable[Binding]) -> int:
         """Return the number of some bindings: texts of names and values in turn."""
-        row = tuple(self._texts.number(text) for binding in bindings for text in binding)
-        return self._bindings.number(row)
+        return self._bindings.number(self._texts_of(bindings))
+
+    def _texts_of(self, bindings: Iterable[Binding]) -> tuple[int, ...]:
+        return tuple(self._texts.number(text) for binding in bindings for text in binding)
 
     def _kont(self, kont: Kont) -> int:
         """Return the number of the innermost frame of `kont` that is no label."""
