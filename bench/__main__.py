@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 
-from bench import chain, compiling, durable, machine, react, startup, stepping
+from bench import chain, compiling, durable, machine, react, recording, startup, stepping
 from bench.timing import Row, table
 
 BENCHES: dict[str, tuple[str, Callable[[], list[Row]]]] = {
@@ -15,6 +15,7 @@ BENCHES: dict[str, tuple[str, Callable[[], list[Row]]]] = {
     "chain": ("one stage of a chain", chain.rows),
     "durable": ("one durable step", durable.rows),
     "concurrent": ("many runs at a time", chain.concurrent_rows),
+    "recording": ("what recording costs", recording.rows),
     "startup": ("start-up", startup.rows),
     "stepping": ("`trace --slow` on a million transitions", stepping.rows),
 }

@@ -22,7 +22,7 @@ _WORK = {
 }
 
 
-def cpu_s(arguments: list[str], cache: str) -> float:
+def cpu_s(arguments: list[str], cache: str, repeats: int = _REPEATS) -> float:
     """Return user and system seconds of a Python process, the best of several.
 
     The first run, which is not counted, writes the byte code of its modules to `cache`.
@@ -30,7 +30,7 @@ def cpu_s(arguments: list[str], cache: str) -> float:
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
     environment["PYTHONPYCACHEPREFIX"] = cache
     times = []
-    for _ in range(_REPEATS + 1):
+    for _ in range(repeats + 1):
         process = subprocess.Popen(
             [sys.executable, *arguments], cwd=_HERE, env=environment, stdout=subprocess.DEVNULL
         )

@@ -8,6 +8,7 @@ but the recording knows them.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import add, sub
 from typing import NoReturn
 
 import attrs
@@ -15,6 +16,7 @@ import attrs
 from lambdagent.api.failures import error_of
 from lambdagent.api.recording import DEEPEST, Recording
 from lambdagent.api.running import json_value
+from lambdagent.effects.collector import relaxed
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.exchange import Exchange, key_text
@@ -29,6 +31,11 @@ from lambdagent.trace.transition import SYMBOLS, Move
 _STOPPED = ("interrupted", "error[R005]", "error[R006]")
 # … and that say that it waits for a person.
 _SUSPENDED = ("error[R008]", "error[R009]")
+# By rule: how much more there is of each kind after it.
+_COUNTED = {
+    "": (0,) * len(Kind),
+    **{name: tuple(int(rule.kind == each) for each in SYMBOLS) for name, rule in RULES.items()},
+}
 _REQUEST, _NOTHING = "the request", "nothing"
 
 
@@ -83,6 +90,7 @@ class _Found(Exception):  # noqa: N818 - it ends the check; nothing has failed
         self.key = key
 
 
+@relaxed()
 def check(recording: Recording) -> Verdict:
     """Return whether `recording` is what its program does, and if not, the first that is not."""
     walk = _Walk(recording)
@@ -184,13 +192,13 @@ class _Walk:
         before, after = move.before, move.after
         thread = before.threads[move.path]
         name = reduction_of(self._recording.linked, thread.state)
-        expected = [0] * len(Kind)
-        if name and not _is_stuck(after.threads.get(move.path)):
-            expected[SYMBOLS.index(RULES[name].kind)] = 1
-        counted = [after.counters[kind] - before.counters[kind] for kind in Kind]
-        if counted != expected or after.transitions != move.number:
+        is_uncounted = not name or _is_stuck(after.threads.get(move.path))
+        expected = _COUNTED["" if is_uncounted else name]
+        sums = tuple(map(add, before.counters, expected))
+        if after.counters != sums or after.transitions != move.number:
             rule = f"the counters of rule `{name or 'administrative'}`"
-            _refuse(f"transition {move.number}", rule, counted, expected)
+            counted = [*map(sub, after.counters, before.counters)]
+            _refuse(f"transition {move.number}", rule, counted, [*expected])
 
     def _ask(self, key: Path, state: Suspend) -> None:
         """Check a request against the journal; a run that was stopped may not have told it."""
@@ -222,7 +230,7 @@ class _Walk:
 def _is_stuck(thread: Thread | None) -> bool:
     """Whether no rule fitted: the error is on its way to a handler, or the thread has failed."""
     state = None if thread is None else thread.state
-    error = state.error if isinstance(state, Fail) else getattr(state, "value", None)
+    error = state.error if type(state) is Fail else getattr(state, "value", None)
     return isinstance(error, Record) and error.get("kind") == "Stuck"
 
 

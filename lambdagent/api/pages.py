@@ -6,6 +6,7 @@ import attrs
 
 from lambdagent.api.recording import Recording
 from lambdagent.api.reducing import library
+from lambdagent.effects.collector import relaxed
 from lambdagent.ir.data import Record
 from lambdagent.machine.text import text_of_data
 from lambdagent.trace.html import input_row, outcome_row, record_rows, render
@@ -42,6 +43,7 @@ def page_of(recording: Recording, *, most_steps: int = MOST_STEPS) -> Page:
     return Page(render(data), min(length, most_steps), length)
 
 
+@relaxed()
 def page_data(recording: Recording, *, most_steps: int = MOST_STEPS) -> dict[str, object]:
     """Return what the page of a run shows."""
     history = recording.history

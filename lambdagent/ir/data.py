@@ -48,6 +48,10 @@ class Record(Mapping[str, "Data"]):
     def __repr__(self) -> str:
         return f"Record({self._items!r})"
 
+    def to_dict(self) -> dict[str, Data]:
+        """Return a copy that `json` takes, its values as they are."""
+        return dict(self._items)
+
 
 # Levels of lists and objects in what crosses the border.
 DEEPEST = 200

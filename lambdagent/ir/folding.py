@@ -30,7 +30,7 @@ def alpha_key(term: Term, known: Mapping[int, int]) -> Key:
     if type(term) is App:
         return ("app", known[id(term.fun)], known[id(term.arg)])
     if type(term) is Prim:
-        return ("prim", term.name, data_text(term.params))
+        return ("prim", term.name, data_text(term.params) if term.params else "")
     value = term.value  # type: ignore[union-attr]
     if type(value) in _PLAIN:
         return ("lit", type(value), value)

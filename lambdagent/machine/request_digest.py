@@ -11,6 +11,7 @@ Source: semantics.md §5.
 from __future__ import annotations
 
 import hashlib
+from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -75,7 +76,7 @@ class RequestDigest:
                     stack.append((_WRITTEN, value, len(out), cell))
                     cell = len(out)
                 if tag == TAGGED:
-                    out.append(b"t" + _leaf(repr(value[1:3])))
+                    out.append(_tag(value[1], value[2]))
                     stack.append(value[3])
                 else:
                     out.append(b"p" if tag == PAIR else b"c")
@@ -97,20 +98,22 @@ class RequestDigest:
             inline[id(value)] = parts
 
 
+@lru_cache(1_000, typed=True)
+def _tag(labels: Data, index: Data) -> bytes:
+    return b"t" + _leaf(repr((labels, index)))
+
+
 def _leaf(value: Value) -> bytes:
-    if type(value) is str:
-        return _text(b"s", value)
+    if type(value) is str:  # written out: most leaves are texts
+        raw = value.encode("utf-8", "surrogatepass")
+        return b"s%d:%b" % (len(raw), raw)
     if value is UNIT:
         return b"u"
     if type(value) is tuple and value[0] == NIL:
         return b"n"
     data = leaf_data(value)
-    return _text(b"d", data if isinstance(data, str) else _digested(data))
-
-
-def _text(kind: bytes, text: str) -> bytes:
-    raw = text.encode("utf-8", "surrogatepass")
-    return b"%b%d:%b" % (kind, len(raw), raw)
+    raw = (data if isinstance(data, str) else _digested(data)).encode("utf-8", "surrogatepass")
+    return b"d%d:%b" % (len(raw), raw)
 
 
 def _digested(data: Data) -> str:
