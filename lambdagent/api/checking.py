@@ -48,12 +48,15 @@ class Verdict:
         steps: The same, of the trace.
         transitions: The same, of the machine.
         wrong: The first thing that is wrong, None if nothing is.
+        is_open: The run was stopped while it could go on, and where that was is not recorded: it
+            made more transitions than could be checked.
     """
 
     requests: int
     steps: int
     transitions: int
     wrong: Wrong | None = None
+    is_open: bool = False
 
     def to_json(self) -> dict[str, object]:
         """Return the verdict as JSON."""
@@ -62,6 +65,7 @@ class Verdict:
             "requests": self.requests,
             "steps": self.steps,
             "transitions": self.transitions,
+            "open": self.is_open,
             "wrong": self.wrong and attrs.asdict(self.wrong),
         }
 
@@ -154,6 +158,7 @@ class _Walk:
         # Requests and answers of the journal that are still to come.
         self._left = len(self._told.intents) + len(self._told.answers)
         self.machine = recording.first
+        self._is_open = False
 
     @property
     def records(self) -> tuple[TraceRecord, ...]:
@@ -167,7 +172,8 @@ class _Walk:
 
     def verdict(self, wrong: Wrong | None) -> Verdict:
         """Return what was checked."""
-        return Verdict(len(self._asked), len(self.records), self.machine.transitions, wrong)
+        counts = len(self._asked), len(self.records), self.machine.transitions
+        return Verdict(*counts, wrong, is_open=self._is_open)
 
     def go(self) -> None:
         """Go to the end, or to where a run that was stopped has nothing more to show."""
@@ -176,6 +182,7 @@ class _Walk:
         stopped = _is_stopped(self._recording)
         for number in range(history.first + 1, history.length + 1):
             if stopped and number > last and not self._left:
+                self._is_open = True
                 return
             move = history.move(number, self.machine)
             self._check_rule(move)

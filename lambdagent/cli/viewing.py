@@ -16,6 +16,7 @@ from lambdagent.cli.output import Output, columns, json_text
 from lambdagent.errors import UsageError, finding
 from lambdagent.ir.data_text import escaped
 from lambdagent.ir.fitting import fit_middle
+from lambdagent.messages import say
 from lambdagent.trace import comparison, flamegraph, stats, timeline
 from lambdagent.trace.listing import is_record, matches
 from lambdagent.trace.nesting import Nesting
@@ -162,6 +163,8 @@ def _stats(recording: Recording, arguments: Namespace, out: Output) -> int:
     if arguments.filter is not None:
         found = found.only(lambda row: matches(arguments.filter, row.term, row.kind))
     _tell(arguments, out, found.to_json(), lambda: stats.render(found, columns()))
+    if execution.can_move:  # the counters are those at the limit of the replay
+        out.note(say("stopped after {length} transitions", length=f"{found.transitions:,}"))
     return 0
 
 
@@ -186,7 +189,10 @@ def _verdict_text(verdict: Verdict, width: int) -> str:
             "transition": verdict.transitions,
         }
         counted = ", ".join(count_of(number, noun) for noun, number in counts.items())
-        return f"the run is what its program does: {counted}"
+        text = f"the run is what its program does: {counted}"
+        if verdict.is_open:
+            text += "\nit was stopped while it could go on; where it stood then is not recorded"
+        return text
     rows = {"recorded": wrong.recorded, "computed": wrong.computed}
     shown = [f"  {name}  {escaped(text)}" for name, text in rows.items()]
     head = f"the run is not what its program does: {wrong.where}: {wrong.what}"
