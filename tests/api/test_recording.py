@@ -6,7 +6,8 @@ import attrs
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from lambdagent.api.recording import document, load
+from lambdagent.api.finite import finite
+from lambdagent.api.recording import _lines, document, load
 from lambdagent.api.running import Session, to_json
 from lambdagent.ir.data import Record
 from lambdagent.ir.surface import Lam, Model, Tool
@@ -49,3 +50,11 @@ def test_answers_that_json_has_no_words_for(answer, engine, tmp_path):
 def test_whatever_a_tool_is_given_and_returns(tmp_path, given, returned):
     for engine in ENGINES:
         check(Tool("t", lambda _: returned), given, engine, tmp_path)
+
+
+def test_rows_are_lines_whatever_they_hold():
+    rows = [["a", "\0", "b"], ["λ", 1 << 20_000], ["$number"], ["\x7f", "\u202e"], [1.5, None]]
+    for few in (rows, rows[:1], rows[:1] * 3, rows[4:] * 3, rows[3:], []):
+        text = _lines(few, finite)
+        assert json.loads(text) == [finite(row) for row in few]
+        assert len(text.splitlines()) == (len(few) + 2 if few else 1)
