@@ -16,9 +16,11 @@ _HOMES = {
     "api.streaming": ("Done", "Stream", "ToolEnd", "ToolStart", "stream"),
     "api.telemetry": ("export_spans",),
     "effects.confirming": ("Confirmation",),
-    "effects.handlers": ("MemoryStore",),
     "effects.listeners": ("Listener",),
     "effects.llm.scripted": ("Scripted",),
+    "effects.protocol": ("MemoryStore",),
+    "effects.stores": ("Owner",),
+    "effects.stores.conformance": ("StoreConformance",),
     "effects.run_events": (
         "GuardRetried",
         "LlmCalled",

@@ -17,9 +17,9 @@ from lambdagent.api.streaming import ToolStart as ToolStart
 from lambdagent.api.streaming import stream as stream
 from lambdagent.api.telemetry import export_spans as export_spans
 from lambdagent.effects.confirming import Confirmation as Confirmation
-from lambdagent.effects.handlers import MemoryStore as MemoryStore
 from lambdagent.effects.listeners import Listener as Listener
 from lambdagent.effects.llm.scripted import Scripted as Scripted
+from lambdagent.effects.protocol import MemoryStore as MemoryStore
 from lambdagent.effects.run_events import GuardRetried as GuardRetried
 from lambdagent.effects.run_events import LlmCalled as LlmCalled
 from lambdagent.effects.run_events import LoopExited as LoopExited
@@ -32,6 +32,8 @@ from lambdagent.effects.run_events import Token as Token
 from lambdagent.effects.run_events import ToolCompleted as ToolCompleted
 from lambdagent.effects.run_events import ToolDispatched as ToolDispatched
 from lambdagent.effects.run_events import TurnStarted as TurnStarted
+from lambdagent.effects.stores import Owner as Owner
+from lambdagent.effects.stores.conformance import StoreConformance as StoreConformance
 from lambdagent.errors import BudgetError as BudgetError
 from lambdagent.errors import CheckpointError as CheckpointError
 from lambdagent.errors import CompileError as CompileError

@@ -32,7 +32,7 @@ from lambdagent.api.run_files import (
     remove_finished,
     stored_program,
 )
-from lambdagent.api.run_places import at_home, base_dir, without_address, work_place
+from lambdagent.api.run_places import at_home, base_dir, owner_in, without_address, work_place
 from lambdagent.api.running import Result, Session, write_record
 from lambdagent.effects.budget import meter_of
 from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
@@ -42,18 +42,10 @@ from lambdagent.effects.journal import Told, has_ended, read_journal
 from lambdagent.effects.keeper import Keeper
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.replay import replay
-from lambdagent.effects.run_directory import (
-    Beginning,
-    RunDirectory,
-    create_run,
-    new_id,
-)
+from lambdagent.effects.run_directory import Beginning, RunDirectory, create_run, new_id
+from lambdagent.effects.stores import Owner
 from lambdagent.effects.waiting import on_disk
-from lambdagent.errors import (
-    CheckpointError,
-    Diagnostic,
-    finding,
-)
+from lambdagent.errors import CheckpointError, Diagnostic, finding
 from lambdagent.ir.data import Data, freeze
 from lambdagent.ir.exchange import key_text
 from lambdagent.ir.program import Program
@@ -137,15 +129,17 @@ class Run:
             most: Runs that stay in `directory`; of more, the oldest that are finished are removed.
             fsync: Wait for the disk before anything leaves the process; without it a failure of
                 power, but no kill, may lose the last answers.
-            options: `environment`, `base_dir` and `clock` of `Session`.
+            options: `environment`, `base_dir`, `clock` and `owner` of `Session`.
 
         Raises:
             CheckpointError: It cannot be written.
-            EffectError: A key is not set, a tool has no implementation.
+            EffectError: A key is not set, a tool has no implementation, a memory store is down.
         """
         program = agent if isinstance(agent, Program) else compile_term(agent)
         place = work_place(options)
         options = {**options, "base_dir": None if place is None else Path(place)}
+        name = new_id(began := time.time())
+        owner = options["owner"] = owner_in(options, name)
         make = partial(Session, program, engine="cek", **options)
         session = make()  # what is missing is told before there is a run
         with ExitStack() as undoing:
@@ -156,11 +150,14 @@ class Run:
                 agent=program.name,
                 digest=program.digest(),
                 input=redaction.data(freeze(value)),
-                began=time.time(),
+                began=began,
                 autosave=autosave,
                 hidden=hidden,
                 directory=place,
                 limits=program.limits.to_data(),
+                user=owner.user,
+                session=owner.session,
+                id=name,
             )
             found = create_run(Path(directory), kept, beginning)
             if most is not None:
@@ -208,7 +205,8 @@ class Run:
                 refuse_change(stored, program, redaction)
             beginning = exchange_program(directory, program, redaction)
         base, remarks = base_dir(beginning, program)
-        options = {"base_dir": base, **options}
+        owner = Owner(beginning.user, beginning.session or beginning.id)
+        options = {"base_dir": base, "owner": owner, **options}
         make = partial(make, program, engine="cek", **options)
         run = cls(directory, beginning, make, fsync=fsync)
         run._remarks += [] if options["base_dir"] else remarks

@@ -77,7 +77,7 @@ def overridden(program: Program, overrides: Overrides) -> Program:
                 phrase("no site `confirm.…` asks before `{name}`", name=name),
             )
     kinds = {site.kind for site in sites.values()}
-    if overrides.memory_initial is not None and not kinds & _LOCAL:
+    if overrides.memory_initial is not None and not kinds & (_LOCAL | _STORED):
         _unused(phrase("memory"), phrase("the program has no site `mem.read`"))
     if overrides.memory_binding is not None and not kinds & _STORED:
         _unused(phrase("memory"), phrase("the program has no site `recall`"))
@@ -97,11 +97,11 @@ def _site(site: Site, overrides: Overrides) -> Site:
         return _model_site(site, overrides)
     if site.kind == "tool":
         return _tool_site(site, overrides)
-    if site.kind in _LOCAL and overrides.memory_initial is not None:
+    if site.kind in _STORED:
+        site = attrs.evolve(site, binding=overrides.memory_binding)
+    if site.kind in _LOCAL | _STORED and overrides.memory_initial is not None:
         initial = freeze(overrides.memory_initial)
         return attrs.evolve(site, static=Record(site.static, initial=initial))
-    if site.kind in _STORED:
-        return attrs.evolve(site, binding=overrides.memory_binding)
     return site
 
 

@@ -16,6 +16,7 @@ import attrs
 
 from lambdagent.api.running import Session
 from lambdagent.effects.run_directory import Beginning
+from lambdagent.effects.stores import Owner, owner_of
 from lambdagent.errors import CheckpointError, Diagnostic, finding
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.limits import RunLimits
@@ -28,6 +29,12 @@ def work_place(options: Mapping[str, Any]) -> str | None:
     with suppress(FileNotFoundError):  # the working directory is gone
         return str(Path(options.get("base_dir") or "").absolute())
     return None
+
+
+def owner_in(options: Mapping[str, Any], run: str) -> Owner:
+    """Return whose memories `run` has, which begins with the `options` of `Session`."""
+    owner: Owner = options.get("owner") or owner_of(options.get("environment") or os.environ)
+    return attrs.evolve(owner, session=owner.session or run)
 
 
 def base_dir(beginning: Beginning, program: Program) -> tuple[Path | None, list[Diagnostic]]:
@@ -45,7 +52,7 @@ def base_dir(beginning: Beginning, program: Program) -> tuple[Path | None, list[
 
 
 def _works_somewhere(site: Site) -> bool:
-    return isinstance(site.static.get("command"), str) or _recording(site) is not None
+    return isinstance(site.static.get("command"), str) or any(_at(site, keys) for keys in _PATHS)
 
 
 def at_home(
@@ -54,7 +61,7 @@ def at_home(
     beginning: Beginning,
     budget: Mapping[str, Any] = MappingProxyType({}),
 ) -> Program:
-    """Return `program` with its recordings named as those of `stored`, where they are the same.
+    """Return `program` with its files named as those of `stored`, where they are the same.
 
     It was compiled here, and `stored` where the run works: their relative paths start elsewhere.
 
@@ -77,25 +84,31 @@ def at_home(
 
 def _renamed(program: Program, stored: Program, home: str) -> Iterator[tuple[str, Site]]:
     for name, site in program.sites.items():
-        here, there = _recording(site), _recording(stored.sites.get(name))
-        if here is None or there is None:
-            continue
-        if os.path.realpath(here) == os.path.realpath(Path(home) / there):
-            yield name, _with_recording(site, there)
+        for keys in _PATHS:
+            here, there = _at(site, keys), _at(stored.sites.get(name), keys)
+            if here is None or there is None:
+                continue
+            if os.path.realpath(here) == os.path.realpath(Path(home) / there):
+                yield name, attrs.evolve(site, static=_with(site.static, keys, there))
 
 
-def _recording(site: Site | None) -> str | None:
-    """Return the path of the recording that the model of `site` plays back, if it does."""
+# Where the configuration of a site has a path: of a recording, of the file of a memory.
+_PATHS = (("model", "script", "recording"), ("store", "place"))
+
+
+def _at(site: Site | None, keys: tuple[str, ...]) -> str | None:
+    """Return the text in the configuration of `site` at `keys`, if there is one."""
     found: Data = None if site is None else site.static
-    for key in ("model", "script", "recording"):
+    for key in keys:
         found = found.get(key) if isinstance(found, Record) else None
     return found if isinstance(found, str) else None
 
 
-def _with_recording(site: Site, path: str) -> Site:
-    model: Any = site.static["model"]
-    script = Record(model["script"], recording=path)
-    return attrs.evolve(site, static=Record(site.static, model=Record(model, script=script)))
+def _with(data: Record, keys: tuple[str, ...], text: str) -> Record:
+    """Return `data` with `text` at `keys`."""
+    first, *rest = keys
+    inner: Any = data[first]
+    return Record(data, **{first: _with(inner, tuple(rest), text) if rest else text})
 
 
 def without_address(

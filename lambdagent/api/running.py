@@ -28,6 +28,7 @@ from lambdagent.effects.handlers import Handlers
 from lambdagent.effects.llm.scripted import write_recording
 from lambdagent.effects.protocol import Reply
 from lambdagent.effects.redaction import Redaction
+from lambdagent.effects.stores import Owner, owner_of
 from lambdagent.errors import (
     LambdagentError,
     RunError,
@@ -149,7 +150,7 @@ class Session:
     Not safe for use from several threads at once: questions of one conversation have an order.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - keywords, each with a usual value
         self,
         agent: Term | Program,
         *,
@@ -157,6 +158,7 @@ class Session:
         environment: Mapping[str, str] | None = None,
         base_dir: Path | None = None,
         clock: Callable[[], float] = time.time,
+        owner: Owner | None = None,
         asks: bool = True,
     ) -> None:
         """Make the agent ready.
@@ -169,10 +171,13 @@ class Session:
             base_dir: Where relative paths of scripts start, and commands run; the working
                 directory by default.
             clock: Seconds since the epoch, for memories.
+            owner: Whose memories are read and written; by default LAMBDAGENT_USER and
+                LAMBDAGENT_SESSION say that.
             asks: Models and tools are asked; a run that has ended asks nobody, and needs none.
 
         Raises:
-            EffectError: A key is not set, a tool has no implementation, a command is refused.
+            EffectError: A key is not set, a tool has no implementation, a command is refused, a
+                memory store cannot be used.
             SchemaError: There is no such engine.
         """
         self.program = agent if isinstance(agent, Program) else compile_term(agent)
@@ -181,12 +186,14 @@ class Session:
         self._engine = _wanted_engine(engine, environment, self.program)
         self.linked: Linked = link(self.program)
         self._newest: Execution | None = None
+        self.owner = owner_of(environment) if owner is None else owner
         self.handlers = Handlers(
             self.program.sites if asks else {},
             environment,
             base_dir=base_dir,
             clock=clock,
             rates=self.program.limits.rates,
+            owner=self.owner,
         )
         if asks:
             check_prices(self.program, environment)
@@ -413,18 +420,28 @@ def _with_trace(error: LambdagentError, execution: Execution) -> LambdagentError
 
 
 def run(
-    agent: Term | Program, value: object, *, engine: EngineName | None = None, **options: Any
+    agent: Term | Program,
+    value: object,
+    *,
+    engine: EngineName | None = None,
+    owner: Owner | None = None,
+    **options: Any,
 ) -> Result:
     """Run `agent` once on `value`, with a fresh conversation; see `Session` and `Session.run`."""
-    with Session(agent, engine=engine) as session:
+    with Session(agent, engine=engine, owner=owner) as session:
         return session.run(value, **options)
 
 
 async def arun(
-    agent: Term | Program, value: object, *, engine: EngineName | None = None, **options: Any
+    agent: Term | Program,
+    value: object,
+    *,
+    engine: EngineName | None = None,
+    owner: Owner | None = None,
+    **options: Any,
 ) -> Result:
     """Run `agent` once on `value` on the running event loop; see `Session` and `Session.run`."""
-    with Session(agent, engine=engine) as session:
+    with Session(agent, engine=engine, owner=owner) as session:
         return await session.arun(value, **options)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from argparse import Namespace
@@ -16,6 +17,7 @@ from lambdagent.api.running import trace_of
 from lambdagent.cli.output import Output, has_terminal
 from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import key_of
+from lambdagent.effects.stores import Owner, owner_of
 from lambdagent.errors import CheckpointError, UsageError, finding
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
 from lambdagent.ir.exchange import Failure, key_text
@@ -31,6 +33,8 @@ _OF_THE_BEGINNING = {
     "input": "INPUT",
     "input_file": "--input",
     "checkpoint_dir": "--checkpoint-dir",
+    "user": "--user",
+    "session": "--session",
 }
 # And what belongs to the file, which may be given again.
 _OF_THE_FILE = {
@@ -89,13 +93,22 @@ def _check_engine(arguments: Namespace) -> None:
             raise UsageError(finding("U001", option="--engine recursive", other=option))
 
 
-def begin(program: Program, value: str, directory: str | None) -> kept.Run:
-    """Return a new run in `directory`, or where the file of `program` wants it."""
-    asked = program.checkpoints
+def owner(arguments: Namespace) -> Owner:
+    """Return whose memories a new run has."""
+    usual = owner_of(os.environ)
+    return Owner(arguments.user or usual.user, arguments.session or usual.session)
+
+
+def begin(program: Program, value: str, arguments: Namespace) -> kept.Run:
+    """Return a new run where ``--checkpoint-dir`` or the file of `program` wants it."""
+    asked, directory = program.checkpoints, arguments.checkpoint_dir
+    whose = owner(arguments)
     if asked is None:
-        return kept.Run.begin(program, value, directory or "")
+        return kept.Run.begin(program, value, directory or "", owner=whose)
     place = directory or asked.directory
-    return kept.Run.begin(program, value, place, autosave=asked.autosave, most=asked.most)
+    return kept.Run.begin(
+        program, value, place, autosave=asked.autosave, most=asked.most, owner=whose
+    )
 
 
 def load(arguments: Namespace, program: Program | None) -> kept.Run:

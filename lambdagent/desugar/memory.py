@@ -2,9 +2,11 @@
 
     Memory(f, s)   λx. let m = memory⟨do mem.read:s (do now ())⟩ in let r = f ⟨m, x⟩ in
                        let _ = do mem.append:s ⟨⟨x, r⟩, do now ()⟩ in r
-    a store object of the user's:  do recall:s ()  and  do remember:s ⟨x, r⟩  in their places
+    what others can change, too:   do recall:s ()  and  do remember:s ⟨x, r⟩  in their places
+    with a summary g:              let z = g ⟨x, r⟩ in  before, and z in the place of r
 
-Times are effects, so that a replay sees the same ages.
+Others can change what outlives the session or is not the machine's own store. Times are effects,
+so that a replay sees the same ages.
 """
 
 from collections.abc import Callable
@@ -22,31 +24,48 @@ from lambdagent.desugar.notation import (
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
 from lambdagent.ir.core import Term
-from lambdagent.ir.data import Record
+from lambdagent.ir.data import Data, Record
 from lambdagent.ir.labels import MEMORY
 
 Remember = Callable[[Draft, Draft], Draft]
 
 
-def lower_memory(memory: surface.Memory, agent: Term, table: SiteTable) -> Term:
-    """Return the core term of a memory around a lowered `agent`."""
-    if memory.binding is not None:
-        static = Record(name=memory.name, size=memory.size, ttl=float(memory.ttl_s))
-        recall = table.add("recall", memory.name, static, binding=memory.binding)
-        remember = table.add(
-            "remember", memory.name, static, binding=memory.binding, idempotent=False
+def lower_memory(
+    memory: surface.Memory, agent: Term, summary: Term | None, table: SiteTable
+) -> Term:
+    """Return the core term of a memory around a lowered `agent`; `summary` is lowered, too."""
+    name = memory.name
+    kept = {"size": memory.size, "ttl": float(memory.ttl_s)}
+    summarized = {} if summary is None else {"summarized": True}
+    if memory.strategy != "local" or memory.scope != "session" or memory.binding is not None:
+        static = Record({"name": name, **kept, **_store(memory), **summarized})
+        more = {"binding": memory.binding}
+        recall = table.add("recall", name, static, **more)
+        remember = table.add("remember", name, static, idempotent="store" in static, **more)
+        forms = _stored, _stored_summary
+        operands: tuple[Term, ...] = (recall, remember)
+    else:
+        now, cell = table.add("now", name), table.cell("mem", name)
+        static = Record({"cell": cell, **kept, "initial": memory.initial, **summarized})
+        read, append = (table.add(kind, name, static) for kind in ("mem.read", "mem.append"))
+        forms = _local, _local_summary
+        operands = (now, read, append)
+    if summary is None:
+        return forms[0](agent, *operands)
+    return forms[1](agent, summary, *operands)
+
+
+def _store(memory: surface.Memory) -> dict[str, Data]:
+    """Return what the sites of a store have besides; nothing where an object is to come."""
+    found: dict[str, Data] = {"initial": memory.initial} if memory.initial else {}
+    if memory.binding is None and (memory.strategy != "custom" or memory.place is not None):
+        found["store"] = Record(
+            strategy=memory.strategy,
+            scope=memory.scope,
+            place=memory.place,
+            settings=memory.settings,
         )
-        return _bound(agent, recall, remember)
-    now = table.add("now", memory.name)
-    static = Record(
-        cell=table.cell("mem", memory.name),
-        size=memory.size,
-        ttl=float(memory.ttl_s),
-        initial=memory.initial,
-    )
-    read = table.add("mem.read", memory.name, static)
-    append = table.add("mem.append", memory.name, static)
-    return _local(agent, now, read, append)
+    return found
 
 
 @template()
@@ -56,8 +75,25 @@ def _local(agent: Draft, now: Draft, read: Draft, append: Draft) -> Draft:
 
 
 @template()
-def _bound(agent: Draft, recall: Draft, remember: Draft) -> Draft:
+def _local_summary(agent: Draft, summary: Draft, now: Draft, read: Draft, append: Draft) -> Draft:
+    time = app(now, UNIT_DRAFT)
+    remember = _summing(summary, lambda x, z: app(append, pair(pair(x, z), time)))
+    return _around(agent, app(read, time), remember)
+
+
+@template()
+def _stored(agent: Draft, recall: Draft, remember: Draft) -> Draft:
     return _around(agent, app(recall, UNIT_DRAFT), lambda x, r: app(remember, pair(x, r)))
+
+
+@template()
+def _stored_summary(agent: Draft, summary: Draft, recall: Draft, remember: Draft) -> Draft:
+    told = _summing(summary, lambda x, z: app(remember, pair(x, z)))
+    return _around(agent, app(recall, UNIT_DRAFT), told)
+
+
+def _summing(summary: Draft, remember: Remember) -> Remember:
+    return lambda x, r: let("z", app(summary, pair(x, r)), lambda z: remember(x, z))
 
 
 def _around(agent: Draft, recall: Draft, remember: Remember) -> Draft:

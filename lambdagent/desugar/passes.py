@@ -119,6 +119,10 @@ class _Lowering:
         condition = self.test(term.condition, "if", _ANSWER_NAMES)
         return lower_if(condition, self.of(term.then), self.of(term.otherwise))
 
+    def memory(self, term: surface.Memory) -> Term:
+        summary = None if term.summary is None else self.of(term.summary)
+        return lower_memory(term, self.of(term.agent), summary, self.table)
+
 
 def _called(step: surface.ReActStep) -> list[surface.Tool]:
     return [tool for tool in step.tools if tool.name != TERMINATE]
@@ -166,5 +170,5 @@ FORMS: Mapping[type[surface.Term], Callable[[_Lowering, Any], Term]] = {
     surface.Snd: lambda _low, _: lower_snd(),
     surface.If: _Lowering.if_,
     surface.Guard: _Lowering.guard,
-    surface.Memory: lambda low, term: lower_memory(term, low.of(term.agent), low.table),
+    surface.Memory: _Lowering.memory,
 }

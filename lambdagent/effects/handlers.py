@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from math import ceil
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Final, Protocol
 
 import attrs
 
 from lambdagent.effects.llm import Providers
 from lambdagent.effects.llm.foreign import adapted
 from lambdagent.effects.protocol import (
+    AgingStore,
     Cancellation,
+    MemoryStore,
     ModelCall,
     Provider,
     Remembering,
     Reply,
+    StoreError,
     ToolFailure,
     ToolHandler,
     ToolInvocation,
@@ -30,6 +34,7 @@ from lambdagent.effects.protocol import (
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.render import messages_of, misfit, model_of
 from lambdagent.effects.speech import Speech
+from lambdagent.effects.stores import NOBODY, Owner, Stores, store_failure
 from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.python import PythonTool
 from lambdagent.effects.tools.shell import ShellTool
@@ -45,6 +50,9 @@ from lambdagent.machine.state import Path as Key
 from lambdagent.machine.store import memory_key, memory_value
 from lambdagent.machine.text import asked_text, text_of_value
 from lambdagent.machine.values import is_pair, parts, project
+from lambdagent.messages import phrase
+
+_MEND: Final = phrase("mend the store, or what it needs; a run that is kept goes on from here")
 
 
 @attrs.define(eq=False)
@@ -215,64 +223,72 @@ class InstantHandler:
         return self._function(request.argument)
 
 
-class MemoryStore(Protocol):
-    """Where a memory of the user's own keeps its entries (specification 7.1)."""
-
-    def get(self, key: str) -> Any | None:
-        """Return the value of `key`, or None."""
-        ...
-
-    def put(self, key: str, value: Any, ttl: int = 0) -> None:
-        """Keep `value` for `ttl` seconds; 0 means for ever."""
-        ...
-
-    def list_recent(self, n: int) -> list[tuple[str, Any]]:
-        """Return the `n` newest entries, oldest first."""
-        ...
-
-    def clear(self) -> None:
-        """Forget everything."""
-        ...
-
-
 class StoreHandler:
-    """Asks a memory store; it may block, even for ever, so it runs on a thread of its own."""
+    """Asks a memory store; it may block, even for ever, so it runs on a thread of its own.
+
+    A store that fails is no answer: the run stops there, and goes on from there if it is kept.
+    """
 
     instant = False
 
-    def __init__(self, site: Site, store: MemoryStore) -> None:
-        """Answer `site` from `store`."""
+    def __init__(self, site: Site, store: MemoryStore, redaction: Redaction) -> None:
+        """Answer `site` from `store`, and let nobody hear what `redaction` knows."""
+        static = site.static
         self._site = site
-        self._name = str(site.static["name"])
-        self._size = int(str(site.static["size"]))
-        self._ttl = int(float(str(site.static["ttl"])))
+        self._name = str(static["name"])
+        self._size = int(str(static["size"]))
+        self._ttl = ceil(float(str(static["ttl"])))
+        self._summarized = "summarized" in static
+        self._initial = static.get("initial")
         self._store = store
+        self._redaction = redaction
         self._run = self._recall if site.kind == "recall" else self._remember
 
     def answer(self, request: Request) -> Data | Failure:
-        """Return the entries, or nothing after writing one."""
+        """Return the entries, or nothing after writing one.
+
+        Raises:
+            EffectError: The store failed.
+        """
         try:
             return self._run(request.argument)
         except EffectError as error:
             return model_failure(error)
-        except Exception as error:  # noqa: BLE001 - a store is foreign code
-            found = finding("E009", name=self._name, message=f"{type(error).__name__}: {error}")
-            return model_failure(EffectError(found))
+        except StoreError as error:
+            raise store_failure(self._name, error) from error
+        except Exception as error:  # a store is foreign code
+            what = self._redaction.text(f"{type(error).__name__}: {error}")
+            raise store_failure(self._name, StoreError(what, _MEND)) from error
 
     async def aanswer(self, request: Request) -> Data | Failure:
         """Return the entries, or nothing after writing one."""
         return await in_thread(lambda: self.answer(request))
 
     def _recall(self, _argument: Value) -> Data:
-        entries = self._store.list_recent(self._size)
-        return tuple(Record(key=str(key), value=as_data(value)) for key, value in entries)
+        if not self._size:
+            return ()
+        if isinstance(self._store, AgingStore):
+            rows = [
+                Record(key=each.key, value=as_data(each.value), age=each.age_s)
+                for each in self._store.list_aged(self._size)
+            ]
+        else:
+            rows = [
+                Record(key=str(key), value=as_data(value))
+                for key, value in self._store.list_recent(self._size)
+            ]
+        initial = self._initial if isinstance(self._initial, Record) else Record()
+        known = {row["key"] for row in rows}
+        first = [Record(key=key, value=initial[key]) for key in initial if key not in known]
+        return tuple([*first, *rows][-self._size :])
 
     def _remember(self, argument: Value) -> Data:
         if not is_pair(argument):
             raise misfit(self._site, argument, "⟨what was asked, the answer⟩")
         asked, answered = parts(argument)
-        key = memory_key(text_of_value(asked))
-        self._store.put(key, memory_value(text_of_value(answered)), self._ttl)
+        if self._size:
+            value = memory_value(text_of_value(answered), summarized=self._summarized)
+            self._store.put(memory_key(text_of_value(asked)), value, self._ttl)
         return None
 
 
@@ -313,6 +329,7 @@ class Handlers:
         base_dir: Path | None = None,
         clock: Callable[[], float] = time.time,
         rates: Mapping[str, Limits] = MappingProxyType({}),
+        owner: Owner = NOBODY,
     ) -> None:
         """Make a handler for every oracle of `sites`.
 
@@ -322,7 +339,9 @@ class Handlers:
             base_dir: Where relative paths of scripts start, and commands run.
             clock: Seconds since the epoch.
             rates: How often each provider may be asked, by its name.
+            owner: Whose memories these are.
         """
+        self._stores = Stores(environment, base_dir, owner, clock)
         self._providers = Providers(environment, base_dir, rates)
         self._base_dir = base_dir
         self._clock = clock
@@ -337,6 +356,7 @@ class Handlers:
                 except LambdagentError as error:
                     problems += [d for d in error.diagnostics if d not in problems]
         if problems:
+            self.close()
             raise EffectError(problems)
 
     def of(self, site: Site) -> Handler:
@@ -362,6 +382,7 @@ class Handlers:
     def close(self) -> None:
         """Give back connections."""
         self._providers.close()
+        self._stores.close()
 
     def _make(self, site: Site) -> Handler:
         match site.kind:
@@ -372,9 +393,18 @@ class Handlers:
                 return ToolSiteHandler(_tool(site, self._base_dir), _limit_s(site))
             case "now":
                 return InstantHandler(lambda _: self._clock())
-        if site.binding is None:
-            raise EffectError(finding("E012", name=site.static["name"], site=site.name))
-        return StoreHandler(site, registry.lookup(site.binding))
+        return StoreHandler(site, self._store(site), self.redaction)
+
+    def _store(self, site: Site) -> MemoryStore:
+        """Return the store of a memory: an object of the caller, or one that the program names."""
+        static = site.static
+        where = static.get("store")
+        if site.binding is not None:
+            store: MemoryStore = registry.lookup(site.binding)
+            return store
+        if not isinstance(where, Record):
+            raise EffectError(finding("E012", name=static["name"], site=site.name))
+        return self._stores.of(str(static["name"]), int(str(static["size"])), where)
 
     def _model_handler(self, site: Site) -> ModelHandler:
         model = model_of(site.static)

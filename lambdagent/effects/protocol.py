@@ -8,7 +8,7 @@ Handlers are safe to use from many threads and event loops at once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 import attrs
 
@@ -345,6 +345,58 @@ class ToolHandler(Protocol):
 
     async def acall(self, invocation: ToolInvocation) -> Data:
         """Return the tool's answer without blocking the event loop."""
+        ...
+
+
+class MemoryStore(Protocol):
+    """Where a memory keeps its entries (specification 7.1).
+
+    Values are JSON values. To put the same entry twice leaves it there once, since a run that goes
+    on after a kill may do that. A store is used by many threads. What fails raises.
+    """
+
+    def get(self, key: str) -> Any | None:
+        """Return the value of `key`, or None."""
+        ...
+
+    def put(self, key: str, value: Any, ttl: int = 0) -> None:
+        """Keep `value` for `ttl` seconds, as the newest entry; 0 means for ever."""
+        ...
+
+    def list_recent(self, n: int) -> list[tuple[str, Any]]:
+        """Return the `n` newest entries, oldest first."""
+        ...
+
+    def clear(self) -> None:
+        """Forget everything."""
+        ...
+
+
+class StoreError(Exception):
+    """A memory store that cannot do what it is asked: what is wrong, and what to do about it."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        """Take words without credentials."""
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+@attrs.frozen
+class Entry:
+    """What a store keeps under a key, and since how many seconds."""
+
+    key: str
+    value: Any
+    age_s: float
+
+
+@runtime_checkable
+class AgingStore(Protocol):
+    """A store that knows how old its entries are; agents are told that, too."""
+
+    def list_aged(self, n: int) -> list[Entry]:
+        """Return the `n` newest entries, oldest first."""
         ...
 
 

@@ -79,6 +79,8 @@ class Beginning:
         hidden: Sites whose models have a password in their URL, which is not kept.
         directory: Where it works, if that is known: its commands run and its relative paths start
             there.
+        user: Whose memories of the scope ``user`` it has, if somebody is named.
+        session: Which session it belongs to; that of its own name if None.
         parent: The run that it is a fork of, and the key of the first call that is its own.
         limits: What it may spend, and how often it may ask: see `RunLimits.to_data`.
         id: What it is called, wherever its directory is moved to.
@@ -91,6 +93,8 @@ class Beginning:
     autosave: int
     hidden: tuple[str, ...] = ()
     directory: str | None = None
+    user: str | None = None
+    session: str | None = None
     parent: tuple[str, str] | None = None
     limits: Data = _NO_LIMITS
     id: str = attrs.field(default=attrs.Factory(lambda self: new_id(self.began), takes_self=True))
@@ -243,7 +247,7 @@ def _beginning(path: Path, row: Data) -> Beginning:
         raise unknown_format(path, text_of_data(form), FORMAT)
     if row["check"] != _check(row):
         raise damaged(path, 0, phrase("it does not match its check"))
-    row = Record({"directory": None, "limits": _NO_LIMITS, **row})
+    row = Record({**_ABSENT, **row})
     for field, fits in _FIELDS.items():
         if field not in row or not fits(row[field]):
             raise damaged(path, 0, phrase("its `{field}` is missing, or is none", field=field))
@@ -265,6 +269,8 @@ def _are_limits(value: Data) -> bool:
     return True
 
 
+# What runs of earlier versions do not have.
+_ABSENT = {"directory": None, "user": None, "session": None, "limits": _NO_LIMITS}
 # What `run.json` has besides its format and its check, each with what it may be.
 _FIELDS: dict[str, Callable[[Any], bool]] = {
     "agent": lambda value: isinstance(value, str),
@@ -274,6 +280,8 @@ _FIELDS: dict[str, Callable[[Any], bool]] = {
     "autosave": lambda value: type(value) is int and value >= 0,
     "hidden": _are_texts,
     "directory": lambda value: value is None or isinstance(value, str),
+    "user": lambda value: value is None or isinstance(value, str),
+    "session": lambda value: value is None or isinstance(value, str),
     "parent": lambda value: value is None or _are_texts(value, 2),
     "limits": _are_limits,
     "id": lambda value: isinstance(value, str),

@@ -23,7 +23,7 @@ from lambdagent.frontend import schema
 from lambdagent.frontend.check import Config
 from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
-from lambdagent.frontend.report import in_file_order, nearest
+from lambdagent.frontend.report import in_file_order, nearest, reason_of
 from lambdagent.frontend.run_limits import check_rates
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
@@ -51,6 +51,13 @@ class _Spot:
 
 
 _EMPTY: Final[Record] = Record()
+# Where a memory keeps its entries that the caller brings the store of.
+_INJECTED: Final[Mapping[str, Any]] = {"strategy": "custom"}
+SUMMARY_PROMPT: Final = (
+    "You keep the notes of an agent. You are given a question and the answer to it, as a JSON"
+    " list. Write what is worth remembering of them, in one to three sentences, in the language"
+    " of the question, and nothing else."
+)
 NO_OVERRIDES: Final = Overrides()
 
 
@@ -252,15 +259,39 @@ class _Builder:
         if not settings["enabled"]:
             return term
         self.memories += 1
+        store = self.store(settings, data, path) if chosen.memory_binding is None else _INJECTED
+        summary = None
+        if settings["summarize"] == "llm":
+            model = self.models.of(data.get("model"), path)[0]
+            summary = surface.Lam(f"{name}.summary", SUMMARY_PROMPT, model)
         return surface.Memory(
             term,
-            name,
-            strategy="local" if chosen.memory_binding is None else "custom",
+            settings.get("name") or name,
+            summary=summary,
             size=settings["size"],
             ttl_s=settings["ttl"],
             initial=chosen.memory_initial or {},
             binding=chosen.memory_binding,
+            **store,
         )
+
+    def store(self, settings: Any, data: Any, path: Path) -> dict[str, Any]:
+        """Return where a memory keeps its entries, and who shares them."""
+        strategy, scope = settings["strategy"], settings["scope"]
+        at, fields = (*path, "memory"), schema.MEMORY.fields
+        # What all agents that nobody has named would share is nobody's.
+        if scope != "session" and not any(
+            (settings.get("name"), data.get("name"), data.get("agentId"))
+        ):
+            self.report("S101", (*at, "name"), doc=reason_of(fields["name"]), key="name")
+        if strategy == "custom" and "customStore" not in settings:
+            doc = reason_of(fields["customStore"])
+            self.report("S101", (*at, "customStore"), doc=doc, key="customStore")
+        place = settings.get("customStore")
+        if "path" in settings:
+            place = self.models.from_file(settings["path"])
+        more = settings.get("settings", _EMPTY)
+        return {"strategy": strategy, "scope": scope, "place": place, "settings": more}
 
     # --- what the file or the caller may not ask for ---
 
@@ -275,12 +306,8 @@ class _Builder:
                     continue
                 for name in inner:
                     asked = None if asked is None else asked.get(name)
-                if asked is not None and asked != served and not self.serves((key, *inner)):
+                if asked is not None and asked != served:
                     self.report("S108", (*path, key, *inner))
-
-    def serves(self, keys: tuple[str, ...]) -> bool:
-        """Whether the caller brings what the file alone could not have."""
-        return keys == ("memory", "strategy") and self.overrides.memory_binding is not None
 
     def unused(self) -> Iterator[Diagnostic]:
         """Yield findings about what the caller injected and nothing uses."""

@@ -32,8 +32,8 @@ from lambdagent.frontend.lambda_agent_faults import (
 )
 from lambdagent.frontend.lambda_names import FOREIGN
 from lambdagent.frontend.lambda_rows import Rows
+from lambdagent.frontend.lambda_settings import GUARD, STORE, STORE_FIELDS, read_settings
 from lambdagent.frontend.lambda_shapes import Branch, branch_of, fill, link_of, tool_key
-from lambdagent.frontend.lambda_sites import NUMBER, OBJECT, TEXT, WHOLE, Kind
 from lambdagent.frontend.lambda_tree import (
     Abstraction,
     Applied,
@@ -57,7 +57,6 @@ from lambdagent.frontend.report import nearest
 from lambdagent.frontend.schema import VALIDATOR_NAMES
 from lambdagent.ir import surface
 from lambdagent.ir.core import Prim
-from lambdagent.ir.data_text import data_text
 from lambdagent.ir.labels import EARLY_STOP_NAMES, OTHER, TERMINATE
 from lambdagent.messages import phrase
 from lambdagent.source import Span
@@ -69,15 +68,6 @@ _MAX_FINDINGS = 20
 _LOOP_NAMES = ("x", "step")
 # A step alone means the same as a loop of one round.
 _ONE_STEP = {"max_steps": 1, "on_exhausted": "last"}
-_STRATEGIES = ("local", "custom")
-# Stands for the object of a memory that is not local; a text holds no objects.
-UNBOUND = ""
-
-_ANSWER = Kind(phrase("error, empty, last or a text"), TEXT.fits)
-_GUARD: Mapping[str, Kind] = {"retry": WHOLE, "fallback": _ANSWER}
-_STORE: Mapping[str, Kind] = {"name": TEXT, "size": WHOLE, "ttl": NUMBER, "initial": OBJECT}
-_STORE_FIELDS = {"ttl": "ttl_s"}
-
 
 # The words by which people know a text of agents.
 FORMS = ("PAR", "PAIR", "Guard", "Memory", "Tool", "Truth", "LLM_", "CASE", "IF", "concat")
@@ -252,7 +242,7 @@ class _Reader:
             actual = phrase("{count} terms", count=len(terms))
             self.report("P039", tree, form="Guard", expected=GUARDED, actual=actual)
             return _nothing
-        settings = self.settings(tree.token, given, _GUARD)
+        settings = read_settings(tree.token, given, GUARD, self.report)
         agent, validator = terms
         test = self.test(validator, VALIDATOR_NAMES)
 
@@ -262,44 +252,34 @@ class _Reader:
         return build, [agent, *test.agents]
 
     def memory(self, tree: Form) -> Plan:
-        agent, store = [*tree.operands, None, None][:2]
-        if len(tree.operands) != 2 or not isinstance(store, Store):
+        agents = [each for each in tree.operands if not isinstance(each, Setting | Store)]
+        store = [*tree.operands, None, None][1]
+        if len(tree.operands) not in {2, 3} or not isinstance(store, Store):
             actual = phrase("{count} operands", count=len(tree.operands))
             self.report("P039", tree, form="Memory", expected=REMEMBERING, actual=actual)
             return _nothing
-        if isinstance(agent, Setting | Store) or agent is None:
+        if len(agents) + 1 < len(tree.operands):
             self.operand(tree, phrase("an agent first"), store)
             return _nothing
+        words = self.store(store)
+
+        def build(inner: surface.Term, summary: surface.Term | None = None) -> surface.Term:
+            return surface.Memory(inner, summary=summary, **words)
+
+        return build, agents
+
+    def store(self, store: Store) -> dict[str, Any]:
+        """Return what a memory is made with, whose store is `store`."""
         strategy = name_of(store.token, store.token.partition("∪")[2].strip())
-        if strategy not in _STRATEGIES:
-            expected = phrase("a store that is {known}", known=" or ".join(_STRATEGIES))
+        if strategy not in surface.STRATEGIES:
+            expected = phrase("a store that is {known}", known=", ".join(surface.STRATEGIES))
             self.report(
                 "P039", store.token, form="Memory", expected=expected, actual=f"`{strategy}`"
             )
-        settings = self.settings(store.token, store.settings, _STORE)
-        if strategy != "local":
-            settings["binding"] = UNBOUND
-        words = {_STORE_FIELDS.get(key, key): value for key, value in settings.items()}
-        return (lambda inner: surface.Memory(inner, strategy=strategy, **words)), [agent]
-
-    def settings(
-        self, form: Token, given: Collection[Setting], known: Mapping[str, Kind]
-    ) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for setting in given:
-            name, value = str(setting.name), setting.value
-            kind = known.get(name)
-            if kind is None or name in found:
-                expected = phrase("{known}, each once", known=", ".join(known))
-                self.report("P039", setting.name, form=form, expected=expected, actual=f"`{name}`")
-            elif not kind.fits(value):
-                expected = phrase("as `{name}` {expected}", name=name, expected=kind.expected)
-                self.report(
-                    "P039", setting.name, form=form, expected=expected, actual=data_text(value)
-                )
-            else:
-                found[name] = value
-        return found
+            strategy = "local"
+        settings = read_settings(store.token, store.settings, STORE, self.report)
+        words = {STORE_FIELDS.get(key, key): value for key, value in settings.items()}
+        return {"strategy": strategy, **words}
 
     def test(self, tree: Tree, names: Collection[str]) -> _Test:
         """Return the condition that `tree` is, over `names`."""

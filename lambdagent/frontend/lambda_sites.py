@@ -24,7 +24,7 @@ from lambdagent.ir.program import Program
 from lambdagent.ir.services import provider_of
 from lambdagent.ir.sites import KINDS, Site
 from lambdagent.ir.spelling import JOIN, site_reference
-from lambdagent.ir.surface import Model, model_row
+from lambdagent.ir.surface import SCOPES, STRATEGIES, Model, model_row
 from lambdagent.ir.walk import site_names
 from lambdagent.messages import phrase
 from lambdagent.source import Span
@@ -89,6 +89,21 @@ TYPE = Kind(phrase("a type of pure λ"), is_type)
 MODEL = Kind(phrase("a model"), lambda value: value is None or isinstance(value, str | Record))
 
 
+def _is_store(value: Any) -> bool:
+    """Whether `value` says where a memory keeps its entries."""
+    if not isinstance(value, Record) or {*value} != {"strategy", "scope", "place", "settings"}:
+        return False
+    return (
+        value["strategy"] in STRATEGIES
+        and value["scope"] in SCOPES
+        and COMMAND.fits(value["place"])
+        and isinstance(value["settings"], Record)
+    )
+
+
+STORE = Kind(phrase("an object {strategy, scope, place, settings}"), _is_store)
+
+
 def cell(prefix: str) -> Kind:
     """Return the kind of names of cells of the store."""
     return Kind(
@@ -108,8 +123,16 @@ _memory = {
     "size": Field(WHOLE, 20),
     "ttl": Field(NUMBER, 0.0),
     "initial": Field(OBJECT, Record()),
+    "summarized": Field(TRUTH, OPTIONAL),
 }
-_stored = {"name": Field(TEXT, str), "size": Field(WHOLE, 20), "ttl": Field(NUMBER, 0.0)}
+_stored = {
+    "name": Field(TEXT, str),
+    "size": Field(WHOLE, 20),
+    "ttl": Field(NUMBER, 0.0),
+    "initial": Field(OBJECT, OPTIONAL),
+    "store": Field(STORE, OPTIONAL),
+    "summarized": Field(TRUTH, OPTIONAL),
+}
 
 FIELDS: Mapping[str, Mapping[str, Field]] = {
     "llm": {

@@ -149,10 +149,14 @@ class Models:
 
     def script(self, script: Any) -> Record | None:
         """Return `script`, the path of its recording seen from where the caller is."""
-        base = self.overrides.base_dir
-        if not script or "recording" not in script or not base or script["recording"][:1] == "/":
+        if not script or "recording" not in script:
             return script  # type: ignore[no-any-return]
-        return Record(script, recording=f"{base}/{script['recording']}")
+        return Record(script, recording=self.from_file(script["recording"]))
+
+    def from_file(self, path: str) -> str:
+        """Return `path`, which starts at the agent file if relative, as the caller sees it."""
+        base = self.overrides.base_dir
+        return path if not base or path[:1] in {"/", "~"} else f"{base}/{path}"
 
     def check_provider(self, provider: str, name: str, settings: Any, path: Path) -> None:
         """Report what is wrong with `provider`, or with `settings` that go with it."""

@@ -117,12 +117,17 @@ class _Writer:
         return [f"λx. Tool({quoted(self.rows.tool(term))}, x)"]
 
     def memory(self, term: surface.Memory) -> _Parts:
-        name = [] if term.name == "memory" else [f"name={quoted(term.name)}"]
-        initial = [f"initial={data_text(term.initial)}"] if term.initial else []
         kept = [f"size={scalar_text(term.size)}", f"ttl={scalar_text(plain_number(term.ttl_s))}"]
-        strategy = "local" if term.binding is None else "custom"
-        store = f"Γ ∪ {strategy}{{{', '.join([*kept, *name, *initial])}}}"
-        return call("Memory", [[term.agent], [store]], broken=True)
+        kept += [] if term.name == "memory" else [f"name={quoted(term.name)}"]
+        kept += [] if term.scope == "session" else [f"scope={quoted(term.scope)}"]
+        kept += [] if term.place is None else [f"place={quoted(term.place)}"]
+        kept += [f"settings={data_text(term.settings)}"] if term.settings else []
+        kept += [f"initial={data_text(term.initial)}"] if term.initial else []
+        # The object in the registry is in no text; a memory without it has no store.
+        strategy = term.strategy if term.binding is None else "custom"
+        summary = [] if term.summary is None else [[term.summary]]
+        store = f"Γ ∪ {strategy}{{{', '.join(kept)}}}"
+        return call("Memory", [[term.agent], [store], *summary], broken=True)
 
     # --- composition ---
 

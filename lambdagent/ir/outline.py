@@ -190,7 +190,8 @@ class _Outline:
     def memory(self, term: surface.Memory) -> _Parts:
         size, ttl = scalar_text(term.size), scalar_text(term.ttl_s)
         store = f"{_shown(term.strategy)}(size={size}, ttl={ttl})"
-        return call("Memory", [[term.agent], [store]], broken=True)
+        summary = [] if term.summary is None else [[term.summary]]
+        return call("Memory", [[term.agent], [store], *summary], broken=True)
 
     def loop(self, term: surface.Loop) -> _Parts:
         lines = self.rounds_of(term.body) if _is_react(term.body) else self.rounds_until(term)

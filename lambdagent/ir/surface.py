@@ -9,84 +9,27 @@ Source: specification 3.2 and 14; semantics.md §8.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NoReturn, cast
+from typing import Any, cast
 
 import attrs
 
 import lambdagent
-from lambdagent.errors import plain
-from lambdagent.ir import registry
+from lambdagent.ir import fields, registry
 from lambdagent.ir.data import Data, Record, freeze
-from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.labels import OTHER, TERMINATE
 from lambdagent.ir.services import provider_of
 from lambdagent.ir.url import shown_url
 
 # How the answer of a model call is read.
 PARSERS = ("text", "json", "number", "boolean", "raw", "reply")
-# Most characters of a value in a message.
-_SHOWN = 60
+# Where a memory keeps its entries, and who shares them.
+STRATEGIES = ("local", "redis", "sqlite", "custom")
+SCOPES = ("session", "global", "user")
 
 
 def _shown(url: str | None) -> str:
     return repr(url and shown_url(url))
-
-
-def _float(value: Any) -> Any:
-    """Return `value` as a float, and zero without a sign; what is no number is left as it is."""
-    try:
-        return float(value) + 0.0
-    except (TypeError, ValueError, OverflowError):
-        return value
-
-
-def _plain_zero(value: Any) -> Any:
-    """Return `value`, and zero without a sign: the λ syntax writes zero as 0."""
-    return 0.0 if isinstance(value, float) and value == 0 else value
-
-
-def _number(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
-    if not _is_number(value):
-        _refuse(field, "a number from 0", value)
-
-
-def _number_or_none(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
-    if value is not None and not _is_number(value):
-        _refuse(field, "a number from 0, or None", value)
-
-
-def _seconds(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
-    if not _is_number(value) or not value:
-        _refuse(field, "a number above 0", value)
-
-
-def _whole(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
-    if not _is_number(value) or type(value) is not int:
-        _refuse(field, "a whole number from 0", value)
-
-
-def _whole_or_none(owner: object, field: attrs.Attribute[Any], value: object) -> None:
-    if value is not None:
-        _whole(owner, field, value)
-
-
-def _count(_owner: object, field: attrs.Attribute[int], value: object) -> None:
-    """Refuse what is no natural number: a bound of the calculus, as large as one likes."""
-    if type(value) is not int or value < 0:
-        _refuse(field, "a whole number from 0", value)
-
-
-def _is_number(value: object) -> bool:
-    """Whether `value` is a number from 0 that a float can hold, as in the rows of λ texts."""
-    return type(value) in {int, float} and 0 <= cast(float, value) <= sys.float_info.max
-
-
-def _refuse(field: attrs.Attribute[Any], expected: str, value: object) -> NoReturn:
-    shown = integer_text(value) if type(value) is int else plain(value)
-    what = f"{field.name} must be {expected}, got {shown[:_SHOWN]}"
-    raise ValueError(what)
 
 
 @attrs.frozen(kw_only=True)
@@ -102,14 +45,18 @@ class Model:
     provider: str
     name: str = ""
     temperature: float | None = attrs.field(
-        default=0.3, converter=_float, validator=_number_or_none
+        default=0.3, converter=fields.plain_float, validator=fields.number_or_none
     )
-    max_tokens: int | None = attrs.field(default=4096, validator=_whole_or_none)
-    top_p: float | None = attrs.field(default=None, converter=_float, validator=_number_or_none)
+    max_tokens: int | None = attrs.field(default=4096, validator=fields.whole_or_none)
+    top_p: float | None = attrs.field(
+        default=None, converter=fields.plain_float, validator=fields.number_or_none
+    )
     stop_sequences: tuple[str, ...] = ()
     base_url: str | None = attrs.field(default=None, repr=_shown)
-    timeout_s: float = attrs.field(default=600.0, converter=_float, validator=_seconds)
-    context_window: int = attrs.field(default=200_000, validator=_whole)
+    timeout_s: float = attrs.field(
+        default=600.0, converter=fields.plain_float, validator=fields.seconds
+    )
+    context_window: int = attrs.field(default=200_000, validator=fields.whole)
     script: Record | None = None
     binding: str | None = attrs.field(default=None, eq=False)
 
@@ -190,8 +137,8 @@ class Lam(Term):
 class ConversationLam(Lam):
     """``λx. LLM(history ++ x)``: a model call that remembers its conversation."""
 
-    max_history_tokens: int = attrs.field(default=80_000, validator=_whole)
-    recent_turns: int = attrs.field(default=20, validator=_whole)
+    max_history_tokens: int = attrs.field(default=80_000, validator=fields.whole)
+    recent_turns: int = attrs.field(default=20, validator=fields.whole)
 
 
 def _implementation(value: Callable[..., object] | str | None) -> str | None:
@@ -215,7 +162,7 @@ class Tool(Term):
     description: str = attrs.field(default="", kw_only=True)
     command: str | None = attrs.field(default=None, kw_only=True)
     timeout_s: float = attrs.field(
-        default=30.0, kw_only=True, converter=_float, validator=_seconds
+        default=30.0, kw_only=True, converter=fields.plain_float, validator=fields.seconds
     )
     idempotent: bool = attrs.field(default=False, kw_only=True)
     confirm: bool = attrs.field(default=False, kw_only=True)
@@ -281,7 +228,7 @@ class Loop(Term):
 
     body: Term
     condition: str | Term = "False"
-    max_steps: int = attrs.field(default=10, validator=_count)
+    max_steps: int = attrs.field(default=10, validator=fields.count)
     on_exhausted: str = attrs.field(
         default="last", kw_only=True, validator=attrs.validators.in_(("last", "error"))
     )
@@ -386,7 +333,7 @@ class Guard(Term):
 
     agent: Term
     validator: str | Term
-    retry: int = attrs.field(default=0, validator=_whole)
+    retry: int = attrs.field(default=0, validator=fields.whole)
     fallback: str = "error"
 
 
@@ -400,18 +347,30 @@ class Memory(Term):
     """``Γ ∪ store``: `agent` sees what was remembered, and its exchange is remembered.
 
     Attributes:
-        strategy: ``local``, or ``custom`` with an object in the registry.
+        name: Memories of the same name, in the same store and of the same scope, are one.
+        summary: An agent that writes what is remembered, from ``⟨input, answer⟩``; without one,
+            that is the start of the answer.
+        strategy: A key of `STRATEGIES`: where entries are kept.
+        scope: Who shares them: a ``session``, all runs (``global``), or the runs of a ``user``.
+        place: The file of ``sqlite``, or the class of ``custom``; None for the usual one.
+        settings: What the class of ``custom`` is made with.
         size: Most entries kept; 0 keeps none.
         ttl_s: Seconds after which an entry is gone; 0 keeps it.
         initial: Entries that are there from the start.
-        binding: Key of a `MemoryStore` in the registry.
+        binding: Key of a `MemoryStore` in the registry, which replaces strategy and scope.
     """
 
     agent: Term
     name: str = "memory"
-    strategy: str = attrs.field(default="local", kw_only=True)
-    size: int = attrs.field(default=20, kw_only=True, validator=_whole)
-    ttl_s: float = attrs.field(default=0, kw_only=True, converter=_plain_zero, validator=_number)
+    summary: Term | None = attrs.field(default=None, kw_only=True)
+    strategy: str = attrs.field(default="local", kw_only=True, validator=fields.one_of(STRATEGIES))
+    scope: str = attrs.field(default="session", kw_only=True, validator=fields.one_of(SCOPES))
+    place: str | None = attrs.field(default=None, kw_only=True)
+    settings: Record = attrs.field(factory=Record, kw_only=True, converter=_initial)
+    size: int = attrs.field(default=20, kw_only=True, validator=fields.whole)
+    ttl_s: float = attrs.field(
+        default=0, kw_only=True, converter=fields.plain_zero, validator=fields.number
+    )
     initial: Record = attrs.field(factory=Record, kw_only=True, converter=_initial)
     binding: str | None = attrs.field(default=None, kw_only=True, eq=False)
 
@@ -453,8 +412,8 @@ def parts(term: Term) -> list[Term]:
             return [*_agents(condition), then, otherwise]
         case Pair(left, right):
             return [left, right]
-        case Memory(agent):
-            return [agent]
+        case Memory(agent, summary=summary):
+            return [agent, *_agents(summary)]
         case ReActStep():
             return [term.think, *term.tools]
     return []

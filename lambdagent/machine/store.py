@@ -20,7 +20,9 @@ Cell = Value | None
 StoreFunction = Callable[[Cell, Value], tuple[Value, Cell]]
 
 _KEY_LENGTH = 60
+# Most characters that are remembered of an answer, and of what a model wrote to be remembered.
 _VALUE_LENGTH = 200
+_SUMMARY_LENGTH = 1_000
 
 
 def read_conversation(static: Record) -> StoreFunction:
@@ -83,7 +85,7 @@ def read_memory(static: Record) -> StoreFunction:
 
 def append_memory(static: Record) -> StoreFunction:
     """Remember ⟨⟨input, answer⟩, now⟩; forget the expired, and the oldest beyond size."""
-    size, ttl = _number(static["size"]), static["ttl"]
+    size, ttl, summarized = _number(static["size"]), static["ttl"], "summarized" in static
 
     def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
         exchanged, now = parts(argument)
@@ -94,7 +96,7 @@ def append_memory(static: Record) -> StoreFunction:
         entry = Record(
             id=memory_key(asked),
             key=cut(asked, _KEY_LENGTH),
-            value=memory_value(text_of_value(answer)),
+            value=memory_value(text_of_value(answer), summarized=summarized),
             time=project(now),
         )
         # Numbers go on where everything has expired: a join tells by them what is fresh.
@@ -117,9 +119,9 @@ def memory_key(asked: str) -> str:
     return f"{shown} #{digest[:12]}"
 
 
-def memory_value(answered: str) -> str:
-    """Return what is remembered of an answer."""
-    return cut(answered, _VALUE_LENGTH)
+def memory_value(answered: str, *, summarized: bool) -> str:
+    """Return what is remembered of an answer, or of what a model wrote to be remembered."""
+    return cut(answered, _SUMMARY_LENGTH if summarized else _VALUE_LENGTH)
 
 
 def _remembered(rows: list[Record], entry: Record, number: int) -> list[Record]:

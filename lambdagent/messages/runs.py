@@ -84,7 +84,7 @@ MESSAGES: dict[str, Text] = {
     ),
     "E006": Text("the command of tool `{name}` is refused: {reason}", fix="{hint}"),
     "E007": Text("the recording `{path}` cannot be read: {reason}"),
-    "E009": Text("the memory store `{name}` failed: {message}"),
+    "E009": Text("the memory store `{name}` failed: {message}", fix="{hint}"),
     "E010": Text(
         "the agent `{agent}` has no model",
         why="without a model no reduction of it can be performed",
@@ -92,8 +92,14 @@ MESSAGES: dict[str, Text] = {
     ),
     "E012": Text(
         "the memory `{name}` has no store",
-        why="the site `{site}` asks a store of the caller, which a file cannot name",
-        fix="pass `memory_store=` in Python, or use `mem.read` and `mem.append`",
+        why="the site `{site}` asks a store, and nothing says which",
+        fix="name one in the file (`memory.strategy`, `memory.customStore`), or pass"
+        " `memory_store=` in Python",
+    ),
+    "E021": Text(
+        "the memory `{name}` is kept for each user, and no user is named",
+        why="without a name all users would read what each of them said",
+        fix="pass `--user NAME`, set LAMBDAGENT_USER, or pass `owner=Owner(user=…)` in Python",
     ),
     "E011": Text(
         "no thread can be started to wait for an answer: {reason}",

@@ -133,15 +133,14 @@ def test_values_of_a_store_that_are_no_data_become_text():
     assert rows[0] == Record(key="when", value="<class 'object'>")
 
 
-def test_whatever_a_store_raises_is_a_failure_that_names_it():
+def test_whatever_a_store_raises_ends_the_run_and_names_it():
     class Broken(Store):
         def list_recent(self, n: int) -> list[tuple[str, Any]]:
             raise ZeroDivisionError
 
     memory = Memory(Lam("a", "p", SCRIPT), "notes", binding=register(Broken()))
-    failure = answer(memory, kind="recall")
-    assert isinstance(failure, Failure)
-    assert "memory store `notes` failed: ZeroDivisionError" in failure.message
+    with pytest.raises(EffectError, match="memory store `notes` failed: ZeroDivisionError"):
+        answer(memory, kind="recall")
 
 
 @pytest.mark.parametrize(

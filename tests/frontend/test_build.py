@@ -329,10 +329,6 @@ def test_overrides_without_a_sense_are_refused(overrides, found):
     [
         (f"{SIMPLE}rag: {{source: docs}}\n", ["rag"]),
         (f"{SIMPLE}app: {{}}\n", ["app"]),
-        (
-            f"{SIMPLE}memory: {{strategy: redis, scope: user}}\n",
-            ["memory.strategy", "memory.scope"],
-        ),
         (f"{REACT}mcp: {{onlineTool: {{s: [t]}}}}\n", ["mcp.onlineTool"]),
         (
             f"{REACT}mcp: {{policy: {{maxConcurrent: 2, retryOnFail: 1}}}}\n",
@@ -341,10 +337,6 @@ def test_overrides_without_a_sense_are_refused(overrides, found):
         (
             "type: groupchat\nsystemPrompt: a\ngroupchat: {agents: [{systemPrompt: b}]}\n",
             ["groupchat"],
-        ),
-        (
-            f"{SIMPLE}memory: {{strategy: custom, customStore: a.B}}\n",
-            ["memory.strategy", "memory.customStore"],
         ),
         (f"{SIMPLE}skills: []\nchannels: []\n", ["skills", "channels"]),
     ],

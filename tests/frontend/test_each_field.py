@@ -29,12 +29,15 @@ BESIDE: dict[str, dict[str, Any]] = {
     "checkpoint.maxCheckpoints": {"checkpoint": {"enabled": True}},
     "checkpoint.autoSaveSteps": {"checkpoint": {"enabled": True}},
     "mcp.policy.mode": LOCAL,
+    "memory.scope": {"name": "a"},
+    "memory.settings": {"memory": {"customStore": "a:B"}},
     "react.toolTimeout": LOCAL,
 }
 # Two values between which there is a difference, where any two would not do.
 VALUES: dict[str, tuple[Any, Any]] = {
     "confirm": ([], ["a"]),
     "mcp.policy.mode": ("auto", "force"),
+    "memory.strategy": ("local", "redis"),
     "model.name": ("m", "n"),
     "model.provider": ("openai", "anthropic"),
     "model.script.rules[].match": ("a", "b"),
@@ -52,8 +55,6 @@ OTHERS = {
     "mcp.onlineTool": {"k": ["t"]},
     "mcp.policy.maxConcurrent": 2,
     "mcp.policy.retryOnFail": 1,
-    "memory.scope": "user",
-    "memory.strategy": "redis",
 }
 REFUSED = [path for path in FIELDS if served_yet(path) is None]
 DEFAULTED = [path for path, field in FIELDS.items() if field.default is not None]

@@ -35,6 +35,8 @@ UNSAID = {
     "`temperature` must be a number from 0 to 2, got 3.0": _CALLER,
     "`temperature` must be a number from 0 to 2, got NaN": _CALLER,
     "`tool_timeout` must be a number above 0, got 0.0": _CALLER,
+    "`memory.customStore` is missing": "the caller may bring the store",
+    "`memory.name` is missing": "the name of its agent may stand for it",
     "`model.name` is missing": _INHERITED,
     "`model.provider` is missing": _INHERITED,
     "`model.provider` must be a known provider, got mine": "the caller may bring a provider",

@@ -95,7 +95,7 @@ WRONG = [
     "Guard(λx. x, λx. x)",
     "Truth(λx. x)",
     "λx. IF Truth() x THEN (λx. x) x ELSE (λx. x) x",
-    "Memory(λx. x, Γ ∪ redis{size=20, size=7})",
+    "Memory(λx. x, Γ ∪ mongo{size=20, size=7})",
     "Memory(λx. x, local)",
     "Memory(retry=2, Γ ∪ local{})",
     "PAR()",

@@ -107,6 +107,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="something that the agent remembers from the start",
     )
+    add("--user", metavar="NAME", help="whose memories of the scope `user` the run has")
+    add(
+        "--session",
+        metavar="NAME",
+        help="the session whose memories it has; without one they end with the run",
+    )
     add(
         "--checkpoint-dir",
         type=place,
@@ -191,8 +197,10 @@ def run(arguments: Namespace, out: Output) -> int:
     report = _Report(arguments, out, live=arguments.verbose or program.shows_steps)
     check_places(report.places)
     if arguments.checkpoint_dir is not None or program.checkpoints is not None:
-        return _kept(arguments, out, keeping.begin(program, value, arguments.checkpoint_dir))
-    with running.Session(program, engine=arguments.engine) as session:
+        return _kept(arguments, out, keeping.begin(program, value, arguments))
+    with running.Session(
+        program, engine=arguments.engine, owner=keeping.owner(arguments)
+    ) as session:
         try:
             result = report.result_of(
                 partial(session.run, value),

@@ -9,7 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from lambdagent.ir import surface
+from lambdagent.ir.data import thaw
 
+# The field of an agent file that says where a memory keeps its entries.
+_PLACES = {"sqlite": "path", "custom": "customStore"}
 _SILENT = {"provider": "scripted", "script": {"rules": [{"reply": "ok"}]}}
 
 
@@ -34,9 +37,8 @@ class _Translation:
         match term:
             case surface.Guard(agent, validator, retry) if isinstance(validator, str):
                 return self._around(agent, "guard", {"validator": validator, "retry": retry})
-            case surface.Memory(agent, strategy=strategy, size=size, ttl_s=ttl):
-                settings = {"strategy": strategy, "size": size, "ttl": ttl}
-                return self._around(agent, "memory", settings)
+            case surface.Memory(agent):
+                return self._around(agent, "memory", _memory(term))
             case surface.Lam():
                 return _call(term, "simple", "systemPrompt")
             case surface.Loop(surface.ReActStep() as step):
@@ -107,6 +109,21 @@ def _model(model: surface.Model) -> dict[str, Any]:
         "baseUrl": model.base_url,
     }
     return {key: value for key, value in settings.items() if value not in {None, ""}}
+
+
+def _memory(memory: surface.Memory) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "name": memory.name,
+        "strategy": memory.strategy,
+        "scope": memory.scope,
+        "size": memory.size,
+        "ttl": memory.ttl_s,
+    }
+    if memory.place is not None and memory.strategy in _PLACES:
+        settings[_PLACES[memory.strategy]] = memory.place
+    if memory.settings and memory.strategy == "custom":
+        settings["settings"] = thaw(memory.settings)
+    return settings
 
 
 def _conversation(call: surface.Lam) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from lambdagent.frontend.kinds import (
     Text,
 )
 from lambdagent.frontend.schema.shared import AT_LEAST_1, SECONDS, VALIDATOR
+from lambdagent.ir.surface import SCOPES, STRATEGIES
 
 GUARD: Final = Block(
     "guard",
@@ -55,18 +56,29 @@ MEMORY: Final = Block(
         to="`Memory`",
     ),
     Field(
+        "name",
+        Text(),
+        "What the memory is called in its store: those with the same name are one. The name of"
+        " the agent, if that has one; what outlives a session needs a name.",
+        "记忆在存储中的名称：同名的记忆是同一个。省略则用 Agent 的名称；"
+        "超出会话的记忆必须有名称。",
+        to="`Memory.name`",
+    ),
+    Field(
         "strategy",
-        Choice(("local", "redis", "sqlite", "custom")),
-        "Where it remembers.",
-        "记忆存放在何处。",
+        Choice(STRATEGIES),
+        "Where it remembers: in the run (`local`), in a file (`sqlite`), on a server (`redis`, at"
+        " `LAMBDAGENT_REDIS_URL`), or in an object of your own class (`custom`).",
+        "记忆存放在何处：运行之内（`local`）、文件（`sqlite`）、服务器（`redis`，地址为"
+        " `LAMBDAGENT_REDIS_URL`），或自定义类的对象（`custom`）。",
         default="local",
         to="`Memory.strategy`",
     ),
     Field(
         "size",
         Integer(),
-        "Most entries kept.",
-        "最多保留多少条。",
+        "Most entries kept; the oldest go first.",
+        "最多保留多少条；最旧的先淘汰。",
         default=20,
         to="`Memory.size`",
     ),
@@ -80,19 +92,50 @@ MEMORY: Final = Block(
     ),
     Field(
         "scope",
-        Choice(("session", "global", "user")),
-        "Who shares the memory.",
-        "记忆由谁共享。",
+        Choice(SCOPES),
+        "Who shares the memory: the runs of a session, all runs, or those of a user: see"
+        " docs/memory.md.",
+        "记忆由谁共享：同一会话的运行、所有运行，或同一用户的运行：见 docs/memory.md。",
         default="session",
-        to="`Memory`",
+        to="`Memory.scope`",
+    ),
+    Field(
+        "path",
+        Text(),
+        "The file of `strategy: sqlite`; a relative path starts at the agent file. Left out, it is"
+        " `lambdagent/memory.db` in your data directory (`$XDG_DATA_HOME`, `~/.local/share`).",
+        "`strategy: sqlite` 的文件；相对路径从 Agent 文件所在处算起。省略则为数据目录"
+        "（`$XDG_DATA_HOME`、`~/.local/share`）中的 `lambdagent/memory.db`。",
+        only_with=("strategy", "sqlite"),
+        to="`Memory.place`",
     ),
     Field(
         "customStore",
         Text(),
-        "The class of the store, for `strategy: custom`.",
-        "`strategy: custom` 时存储的 Python 类路径。",
+        "The class of the store, for `strategy: custom`, as in `package.module:Class`; or pass"
+        " an object as `memory_store=`.",
+        "`strategy: custom` 时存储的 Python 类路径，如 `package.module:Class`；"
+        "或以 `memory_store=` 传入对象。",
         only_with=("strategy", "custom"),
-        to="`Memory.binding`",
+        to="`Memory.place`",
+    ),
+    Field(
+        "settings",
+        MapOf(Anything(), "KEY"),
+        "What the class of `customStore` is made with, by keyword.",
+        "构造 `customStore` 的类时传入的关键字参数。",
+        only_with=("strategy", "custom"),
+        to="`Memory.settings`",
+    ),
+    Field(
+        "summarize",
+        Choice(("digest", "llm")),
+        "What is remembered of an answer: its start (`digest`), or what the model of the agent"
+        " writes about it (`llm`), at one more call for each.",
+        "记住输出的什么：开头部分（`digest`），"
+        "或由 Agent 的模型撰写的摘要（`llm`，每次多一次调用）。",
+        default="digest",
+        to="`Memory.summary`",
     ),
     to="`Memory`: Γ ∪ store",
 )

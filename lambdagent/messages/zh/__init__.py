@@ -13,6 +13,7 @@ from lambdagent.messages.zh import (
     lint_words,
     run_words,
     runs,
+    store_words,
     syntax,
     values,
     words,
@@ -34,6 +35,7 @@ PHRASES: dict[str, str] = {
     **syntax.PHRASES,
     **lint_words.PHRASES,
     **run_words.PHRASES,
+    **store_words.PHRASES,
     **file_words.PHRASES,
 }
 # Those that are found again in the data of a run, longest first: what they say is the most exact.

@@ -84,7 +84,7 @@ MESSAGES: dict[str, Text] = {
     ),
     "E006": Text("工具 `{name}` 的命令被拒绝：{reason}", fix="{hint}"),
     "E007": Text("无法读取录制文件 `{path}`：{reason}"),
-    "E009": Text("记忆存储 `{name}` 失败：{message}"),
+    "E009": Text("记忆存储 `{name}` 失败：{message}", fix="{hint}"),
     "E010": Text(
         "Agent `{agent}` 没有配置模型",
         why="没有 LLM 计算单元，无法执行 β-规约",
@@ -92,8 +92,14 @@ MESSAGES: dict[str, Text] = {
     ),
     "E012": Text(
         "记忆 `{name}` 没有存储",
-        why="调用点 `{site}` 要使用调用者的存储，而文件无法指定它",
-        fix="在 Python 中传入 `memory_store=`，或者使用 `mem.read` 和 `mem.append`",
+        why="调用点 `{site}` 要使用存储，但没有指明是哪一个",
+        fix="在文件中指明（`memory.strategy`、`memory.customStore`），"
+        "或者在 Python 中传入 `memory_store=`",
+    ),
+    "E021": Text(
+        "记忆 `{name}` 按用户保存，但没有指明用户",
+        why="没有名称，所有用户都会读到彼此说过的话",
+        fix="传入 `--user NAME`，设置 LAMBDAGENT_USER，或在 Python 中传入 `owner=Owner(user=…)`",
     ),
     "E011": Text(
         "无法启动等待回答的线程：{reason}",

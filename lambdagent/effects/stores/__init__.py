@@ -1,0 +1,184 @@
+"""MEMORY → STORE: one class per strategy, and the table of who keeps which memory.
+
+`Stores` gives the store of a site. It is opened before the run starts, so that one that is down is
+told of before anything is called.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, cast
+from urllib.parse import quote
+
+import attrs
+
+from lambdagent.effects.protocol import MemoryStore, StoreError
+from lambdagent.effects.stores.local import LocalStore, Shelf
+from lambdagent.errors import EffectError, finding
+from lambdagent.ir.data import Data, Record, thaw
+from lambdagent.messages import phrase
+
+REDIS_URL: Final = "redis://localhost:6379"
+# What the memories of `strategy: local` hold that outlive a session, by space.
+_SHELVES: Final[dict[str, Shelf]] = {}
+
+
+@attrs.frozen
+class Owner:
+    """For whom an agent runs: whose memories it reads and writes.
+
+    Attributes:
+        user: Who asks, for memories of the scope ``user``; None if nobody is named.
+        session: Which of the sessions this is, for memories of the scope ``session``; None for one
+            of its own, which is forgotten when it is closed.
+    """
+
+    user: str | None = None
+    session: str | None = None
+
+
+NOBODY: Final = Owner()
+
+
+def owner_of(environment: Mapping[str, str]) -> Owner:
+    """Return the owner that `environment` names."""
+    names = ("LAMBDAGENT_USER", "LAMBDAGENT_SESSION")
+    return Owner(*(environment.get(name, "").strip() or None for name in names))
+
+
+class Stores:
+    """The stores of the memories of a session: one for all that are the same. Safe to share."""
+
+    def __init__(
+        self,
+        environment: Mapping[str, str],
+        base_dir: Path | None,
+        owner: Owner,
+        clock: Callable[[], float],
+    ) -> None:
+        """Open stores for `owner`.
+
+        Args:
+            environment: Where addresses and directories come from.
+            base_dir: Where relative paths start.
+            owner: Whose memories these are.
+            clock: Seconds since the epoch.
+        """
+        self._environment = environment
+        self._base_dir = base_dir
+        self._owner = owner
+        self._clock = clock
+        self._session = owner.session or secrets.token_hex(8)
+        self._lock = threading.Lock()
+        self._made: dict[Hashable, MemoryStore] = {}
+        self._passing: list[MemoryStore] = []
+
+    def of(self, name: str, size: int, where: Record) -> MemoryStore:
+        """Return the store of the memory `name`, opened at its first use.
+
+        Args:
+            name: What it is called.
+            size: Most entries that it keeps.
+            where: Its strategy, scope, place and settings.
+
+        Raises:
+            EffectError: It cannot be used, or no user is named to whom it belongs.
+        """
+        space = self._space(name, str(where["scope"]))
+        with self._lock:
+            store = self._made.get((where, space, size))
+            if store is None:
+                try:
+                    store = self._opened(where, space, size)
+                except StoreError as error:
+                    raise store_failure(name, error) from error
+                self._made[where, space, size] = store
+                if where["scope"] == "session" and self._owner.session is None:
+                    self._passing.append(store)
+            return store
+
+    def close(self) -> None:
+        """Forget the session, if nobody can come back to it, and close all stores."""
+        with self._lock:
+            made, passing = list(self._made.values()), self._passing
+            self._made, self._passing = {}, []
+        for store in passing:
+            with suppress(Exception):  # foreign code; what is left is of no session
+                store.clear()
+        for store in made:
+            close = getattr(store, "close", None)
+            if callable(close):
+                with suppress(Exception):
+                    close()
+
+    def _space(self, name: str, scope: str) -> str:
+        """Return which of the memories in a store is meant."""
+        if scope == "global":
+            return f"global/{_quoted(name)}"
+        owner = self._owner.user if scope == "user" else self._session
+        if owner is None:
+            raise EffectError(finding("E021", name=name))
+        return f"{scope}/{_quoted(owner)}/{_quoted(name)}"
+
+    def _opened(self, where: Record, space: str, size: int) -> MemoryStore:
+        place = where["place"]
+        match where["strategy"]:
+            case "local":
+                shelf = _SHELVES.setdefault(space, Shelf())
+                return LocalStore(size, shelf=shelf, clock=self._clock)
+            case "sqlite":
+                from lambdagent.effects.stores.sqlite import SqliteStore
+
+                return SqliteStore(self._file(place), space, size, clock=self._clock)
+            case "redis":
+                from lambdagent.effects.stores.redis_server import RedisStore
+
+                url = self._environment.get("LAMBDAGENT_REDIS_URL", "").strip() or REDIS_URL
+                return RedisStore(url, space, size)
+        return self._custom(where, space, size)
+
+    def _custom(self, where: Record, space: str, size: int) -> MemoryStore:
+        """Return a store of a class of somebody else's that has answered."""
+        from lambdagent.effects.stores.custom import make_store
+
+        path, settings = str(where["place"]), cast(Any, thaw(where["settings"]))
+        offered = {"space": space, "size": size}
+        store, taken = make_store(path, settings, offered, self._base_dir)
+        if where["scope"] == "user" and "space" not in taken:
+            what = phrase("`{path}` cannot keep users apart", path=path)
+            hint = phrase("give its constructor a parameter `space`: whose memory it is")
+            raise StoreError(what, hint)
+        try:
+            store.list_recent(1)
+        except Exception as error:
+            hint = phrase("mend `{path}`, or what it needs", path=path)
+            raise StoreError(f"{type(error).__name__}: {error}", hint) from error
+        return store
+
+    def _file(self, place: Data) -> Path:
+        """Return the file of an SQLite memory."""
+        if place is not None:
+            return (self._base_dir or Path()) / Path(str(place)).expanduser()
+        home = self._environment.get("XDG_DATA_HOME", "")
+        base = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "share"
+        directory = base / "lambdagent"
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            what = phrase("`{path}`: {reason}", path=str(directory), reason=reason)
+            raise StoreError(what, phrase("name another file: `memory.path`")) from error
+        return directory / "memory.db"
+
+
+def store_failure(name: str, error: StoreError) -> EffectError:
+    """Return what is told where the store of the memory `name` cannot do what it is asked."""
+    return EffectError(finding("E009", name=name, message=error.message, hint=error.hint))
+
+
+def _quoted(text: str) -> str:
+    return quote(text.encode("utf-8", "surrogatepass"), safe="")

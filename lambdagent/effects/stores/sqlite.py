@@ -1,0 +1,262 @@
+"""Memories in an SQLite file, for several processes and threads at once.
+
+One row for each entry; the memories of a file are told apart by their space. The file is in WAL
+mode, and what is put is on the disk when `put` returns: a kill at any moment leaves a file that is
+whole, with the last entry or without it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from lambdagent.effects.protocol import Entry, StoreError
+from lambdagent.messages import phrase
+
+# Stand in the header of the file: "λmem" as ours, and the layout below.
+_APPLICATION, _LAYOUT = 0x3BB6D656, 1
+_TABLES: Final = """
+CREATE TABLE entries (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    space TEXT NOT NULL,
+    key BLOB NOT NULL,
+    value TEXT NOT NULL,
+    written REAL NOT NULL,
+    expires REAL,
+    UNIQUE (space, key)
+);
+CREATE INDEX newest ON entries (space, number);
+CREATE INDEX expiring ON entries (expires) WHERE expires IS NOT NULL;
+"""
+_PUT = "INSERT INTO entries (space, key, value, written, expires) VALUES (?, ?, ?, ?, ?)"
+_GET = """
+SELECT value FROM entries WHERE space = ? AND key = ? AND (expires IS NULL OR expires > ?)
+"""
+_RECENT = """
+SELECT key, value, written FROM entries
+WHERE space = ? AND (expires IS NULL OR expires > ?) ORDER BY number DESC LIMIT ?
+"""
+_EVICT = """
+DELETE FROM entries WHERE space = ? AND number <= (
+    SELECT number FROM entries WHERE space = ? ORDER BY number DESC LIMIT 1 OFFSET ?
+)
+"""
+# How long one waits for another process that writes, and between two tries.
+_PATIENCE_S, _PAUSE_S = 10.0, 0.01
+_LARGEST = 2**62
+_HINTS: Final = {
+    sqlite3.SQLITE_BUSY: phrase("end the program that holds it locked, or wait for it"),
+    sqlite3.SQLITE_CORRUPT: phrase("put back a copy of the file, or name another one"),
+    sqlite3.SQLITE_FULL: phrase("make room on the disk"),
+    sqlite3.SQLITE_IOERR: phrase("check the disk"),
+    sqlite3.SQLITE_NOTADB: phrase("name another file: `memory.path`"),
+    sqlite3.SQLITE_READONLY: phrase("allow writing to it, or name another file: `memory.path`"),
+}
+_CHECK: Final = phrase("check the path and its permissions")
+# Connections of the parent of a fork: to close one here would disturb the parent.
+_inherited: list[sqlite3.Connection] = []
+
+
+class SqliteStore:
+    """A `MemoryStore` in a file."""
+
+    def __init__(
+        self,
+        path: Path,
+        space: str = "",
+        size: int | None = None,
+        *,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Open the file, or make it.
+
+        Args:
+            path: The file; the directory that it is in must be there.
+            space: Which of the memories in the file this is.
+            size: Most entries kept, None for any number.
+            clock: Seconds since the epoch.
+
+        Raises:
+            StoreError: The file cannot be made, read or written, or is something else.
+        """
+        self._path = path
+        self._space = space
+        self._size = size
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._process = 0
+        with self._writing():
+            pass
+
+    def get(self, key: str) -> Any | None:
+        """Return the value of `key`, or None."""
+        with self._open() as connection:
+            asked = (self._space, _bytes(key), self._clock())
+            row = connection.execute(_GET, asked).fetchone()
+        return None if row is None else json.loads(row[0])
+
+    def put(self, key: str, value: Any, ttl: float = 0) -> None:
+        """Keep `value` for `ttl` seconds; 0 means for ever."""
+        raw, text = _bytes(key), json.dumps(value)
+        with self._writing() as connection:
+            now = self._clock()
+            connection.execute("DELETE FROM entries WHERE expires <= ?", (now,))
+            connection.execute(
+                "DELETE FROM entries WHERE space = ? AND key = ?", (self._space, raw)
+            )
+            expires = now + ttl if ttl else None
+            connection.execute(_PUT, (self._space, raw, text, now, expires))
+            if self._size is not None:
+                connection.execute(_EVICT, (self._space, self._space, self._size))
+
+    def list_recent(self, n: int) -> list[tuple[str, Any]]:
+        """Return the `n` newest entries, oldest first."""
+        return [(each.key, each.value) for each in self.list_aged(n)]
+
+    def list_aged(self, n: int) -> list[Entry]:
+        """Return the `n` newest entries, oldest first, with their ages."""
+        now = self._clock()
+        with self._open() as connection:
+            asked = (self._space, now, min(max(n, 0), _LARGEST))
+            rows = connection.execute(_RECENT, asked).fetchall()
+        return [
+            Entry(_text(key), json.loads(value), max(0.0, now - written))
+            for key, value, written in reversed(rows)
+        ]
+
+    def clear(self) -> None:
+        """Forget everything in this space."""
+        with self._writing() as connection:
+            connection.execute("DELETE FROM entries WHERE space = ?", (self._space,))
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            if self._connection is not None and self._process == os.getpid():
+                self._connection.close()
+            self._connection = None
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Yield a connection that nobody else writes beside; all or nothing of it is kept."""
+        with self._open() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield connection
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:  # a full disk may have ended it
+                    connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection of this process, to one thread at a time.
+
+        Raises:
+            StoreError: What is done with it fails.
+        """
+        try:
+            with self._lock:
+                if self._connection is not None and self._process != os.getpid():
+                    _inherited.append(self._connection)
+                    self._connection = None
+                if self._connection is None:
+                    self._connection = _connected(self._path)
+                    self._process = os.getpid()
+                yield self._connection
+        except sqlite3.Error as error:
+            hint = _HINTS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, _CHECK)
+            raise self._failed(str(error), hint) from error
+        except _OtherFileError as error:
+            raise self._failed(error.args[0], _HINTS[sqlite3.SQLITE_NOTADB]) from error
+        except OSError as error:
+            raise self._failed(error.strerror or str(error), _CHECK) from error
+
+    def _failed(self, reason: str, hint: str) -> StoreError:
+        return StoreError(phrase("`{path}`: {reason}", path=self._path, reason=reason), hint)
+
+
+def _connected(path: Path) -> sqlite3.Connection:
+    """Return a new connection to the file at `path`, which is made if it is not there.
+
+    A file that is there is left to sqlite: to close it here would take away the locks that other
+    connections of this process have.
+    """
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    except FileExistsError:
+        if not path.is_file():
+            raise _OtherFileError(phrase("it is no file")) from None
+    connection = sqlite3.connect(
+        path, timeout=_PATIENCE_S, isolation_level=None, check_same_thread=False
+    )
+    try:
+        _prepare(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Make the tables, unless they are there."""
+    _in_wal_mode(connection)
+    connection.execute("PRAGMA synchronous = FULL")
+    connection.execute("BEGIN IMMEDIATE")
+    if _number(connection, "PRAGMA application_id") == _APPLICATION:
+        layout = _number(connection, "PRAGMA user_version")
+        if layout != _LAYOUT:
+            what = phrase(
+                "it is of layout {found}, and this version reads {known}",
+                found=layout,
+                known=_LAYOUT,
+            )
+            raise _OtherFileError(what)
+    elif _number(connection, "SELECT count(*) FROM sqlite_master"):
+        raise _OtherFileError(phrase("it is a database of something else"))
+    else:
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA application_id = {_APPLICATION}")
+        connection.execute(f"PRAGMA user_version = {_LAYOUT}")
+    connection.execute("COMMIT")
+
+
+class _OtherFileError(Exception):
+    """A file that is no memory of ours."""
+
+
+def _number(connection: sqlite3.Connection, query: str) -> int:
+    found: int = connection.execute(query).fetchone()[0]
+    return found
+
+
+def _in_wal_mode(connection: sqlite3.Connection) -> None:
+    """Have readers and a writer not wait for each other; sqlite itself does not wait here."""
+    until = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(_PAUSE_S)
+        else:
+            return
+
+
+def _bytes(key: str) -> bytes:
+    return key.encode("utf-8", "surrogatepass")
+
+
+def _text(key: bytes) -> str:
+    return key.decode("utf-8", "surrogatepass")

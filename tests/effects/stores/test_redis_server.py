@@ -1,0 +1,114 @@
+"""Memories on a server: two processes, a server that stops, and what is never told of its URL."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from redis import Redis
+
+from lambdagent.effects.protocol import StoreError
+from lambdagent.effects.stores.redis_server import RedisStore
+from tests.redis_server import RedisServer, redis_server
+
+WRITE = """
+import sys
+from lambdagent.effects.stores.redis_server import RedisStore
+
+store = RedisStore(sys.argv[1], "two", 1000)
+for number in range(200):
+    store.put(f"{sys.argv[2]}{number}", number)
+"""
+PASSWORD = "hunter2-is-long"
+
+
+@pytest.mark.slow
+def test_two_processes_write_at_once_and_nothing_is_lost(redis_url: str):
+    writers = [subprocess.Popen([sys.executable, "-c", WRITE, redis_url, name]) for name in "ab"]
+    assert [each.wait() for each in writers] == [0, 0]
+    store = RedisStore(redis_url, "two")
+    rows = store.list_recent(1000)
+    store.close()
+    for name in "ab":
+        assert [row for row in rows if row[0].startswith(name)] == [
+            (f"{name}{n}", n) for n in range(200)
+        ]
+
+
+@pytest.mark.slow
+def test_a_store_goes_on_when_its_server_was_started_again(server: RedisServer):
+    store = RedisStore(server.url, "s")
+    store.put("a", 1)
+    server.stop()
+    with pytest.raises(StoreError, match=r"127\.0\.0\.1") as caught:
+        store.put("b", 2)
+    assert "start the server" in caught.value.hint
+    server.start()
+    assert store.get("a") == 1
+    store.put("b", 2)
+    assert store.list_recent(5) == [("a", 1), ("b", 2)]
+    store.close()
+
+
+def test_the_server_is_told_when_entries_end(redis_url: str):
+    store = RedisStore(redis_url, "ends")
+    store.put("a", 1, 50)
+    with Redis.from_url(redis_url) as server:
+        left_ms = [server.pttl(key) for key in server.scan_iter("lambdagent:{ends}:*")]
+        assert len(left_ms) == 2
+        assert all(0 < left <= 50_000 for left in left_ms)
+        store.put("b", 2)
+        assert server.pttl("lambdagent:{ends}:newest") == -1
+        store.clear()
+        assert list(server.scan_iter("lambdagent:{ends}:*")) == []
+    store.close()
+
+
+def test_ages_are_those_of_the_server(redis_url: str):
+    store = RedisStore(redis_url, "ages")
+    store.put("a", 1)
+    assert 0 <= store.list_aged(1)[0].age_s < 60
+    store.close()
+
+
+def told(url: str) -> str:
+    with pytest.raises(StoreError) as caught:
+        RedisStore(url)
+    failure = caught.value
+    told = f"{failure!r} {failure} {failure.message} {failure.hint} {failure.__cause__}"
+    assert PASSWORD not in told
+    assert "ann" not in told
+    return told
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"redis://ann:{PASSWORD}@127.0.0.1:1/0",
+        f"redis://ann:{PASSWORD}@127.0.0.1:99999/0",
+        f"redis://ann:{PASSWORD}@127.0.0.1:port/0",
+        f"http://ann:{PASSWORD}@127.0.0.1:1/0",
+        f"redis://127.0.0.1:1/0?password={PASSWORD}",
+        f"redis://127.0.0.1:1/0?username=ann&password={PASSWORD}&socket_timeout=x",
+        f"ann:{PASSWORD}@127.0.0.1",
+        f"unix://ann:{PASSWORD}@/no/such.sock",
+    ],
+)
+def test_a_server_that_is_not_there_is_told_without_its_credentials(url: str):
+    assert told(url)
+
+
+def test_a_wrong_password_is_told_without_it(tmp_path: Path):
+    for server in redis_server(tmp_path, "--requirepass", "right"):
+        assert "check the user and the password" in told(
+            server.url.replace("redis://", f"redis://:{PASSWORD}@")
+        )
+        assert "check the user and the password" in told(server.url)
+
+
+def test_without_the_sdk_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "redis", None)
+    with pytest.raises(StoreError) as caught:
+        RedisStore("redis://localhost")
+    assert "not installed" in caught.value.message
+    assert caught.value.hint == "pip install 'lambdagent[redis]'"
