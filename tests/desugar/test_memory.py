@@ -1,6 +1,7 @@
 """Memories: what is injected, remembered, forgotten."""
 
 from lambdagent.ir import surface
+from lambdagent.ir.bounds import bounds
 from lambdagent.ir.surface import ConversationLam, Guard, Memory
 from tests.desugar.calls import ask, compiled
 
@@ -71,3 +72,51 @@ def test_a_store_of_the_user_is_asked_and_told():
     assert ran.sites == ["recall:memory", "llm:writer", "remember:memory"]
     assert "- k: v" in ran.asked[1][1]
     assert ran.asked[2][1] == '["q", "answer"]'
+
+
+def test_what_outlives_a_session_is_asked_of_a_store_and_put_there_once():
+    agent = Memory(WRITER, "notes", strategy="sqlite", scope="user", place="m.db", size=7)
+    program = compiled(agent)
+    store = program.sites["recall:notes"].static["store"]
+    assert store == {"strategy": "sqlite", "scope": "user", "place": "m.db", "settings": {}}
+    assert program.sites["remember:notes"].idempotent
+    ran = ask(agent, "q", [[{"key": "k", "value": "v", "age": 60}], "answer", None])
+    assert ran.sites == ["recall:notes", "llm:writer", "remember:notes"]
+    assert ran.asked[1][1] == "[Memory Context]\n- k: v (1min ago)\n\n[Current Input]\nq"
+
+
+def test_a_local_memory_that_others_share_is_no_part_of_the_machine():
+    kinds = {site.kind for site in compiled(Memory(WRITER, scope="global")).sites.values()}
+    assert kinds == {"recall", "remember", "llm"}
+
+
+def test_a_summary_is_what_is_remembered_of_an_answer():
+    agent = Memory(WRITER, summary=surface.Lam("sum"))
+    first = ask(agent, "one", ["a long answer", "short"])
+    assert first.value == "a long answer"
+    assert first.sites == ["llm:writer", "llm:sum"]
+    assert first.asked[1][1] == '["one", "a long answer"]'
+    second = ask(agent, "two", ["b", "c"], first.store)
+    assert "- one: short (0s ago)" in second.asked[0][1]
+
+
+def test_a_summary_is_put_into_a_store():
+    agent = Memory(WRITER, summary=surface.Lam("sum"), strategy="redis")
+    ran = ask(agent, "q", [(), "a long answer", "short", None])
+    assert ran.sites == ["recall:memory", "llm:writer", "llm:sum", "remember:memory"]
+    assert ran.asked[3][1] == '["q", "short"]'
+
+
+def test_a_summary_may_be_longer_than_the_start_of_an_answer():
+    words = "word " * 500
+    plain, summed = Memory(WRITER), Memory(WRITER, summary=surface.Lam("sum"))
+    for agent, replies, length in ((plain, [words], 200), (summed, ["a", words], 1000)):
+        store = ask(agent, "q", replies).store
+        (cell,) = store.values()
+        assert len(cell[1][0]["value"]) == length
+
+
+def test_bounds_count_the_calls_that_summaries_are():
+    plain = bounds(compiled(Memory(WRITER))).model_calls
+    summed = bounds(compiled(Memory(WRITER, summary=surface.Lam("sum")))).model_calls
+    assert (str(plain.most), str(summed.most)) == ("1", "2")

@@ -41,6 +41,15 @@ SAMPLES: dict[str, surface.Term] = {
     "tool": surface.Tool("ls", command="ls -l", idempotent=True),
     "confirm": surface.Tool("pay", confirm=True),
     "terminate": surface.Tool("terminate"),
+    "memory": surface.Memory(
+        surface.Lam("agent", "Help.", QWEN),
+        "notes",
+        summary=surface.Lam("notes.summary", "Sum it up.", QWEN),
+        strategy="custom",
+        scope="user",
+        place="mine.stores:Notes",
+        settings={"table": "notes", "more": [1, {"x": None}]},
+    ),
     "identity": surface.Compose(),
     "bare-step": react("terminate").body,
 }
@@ -128,7 +137,19 @@ def forms(agents: Any, expressions: Any) -> Any:
             st.none() | inner,
         ),
         inner.map(lambda term: surface.Route(surface.Lam("c"), {"a": term}, term, ("b", "c d"))),
-        st.builds(surface.Memory, inner, TEXTS, size=steps, ttl_s=FLOATS, initial=OBJECTS),
+        st.builds(
+            surface.Memory,
+            inner,
+            TEXTS,
+            summary=st.none() | inner,
+            strategy=st.sampled_from(surface.STRATEGIES),
+            scope=st.sampled_from(surface.SCOPES),
+            place=st.none() | TEXTS,
+            settings=st.just({}) | OBJECTS,
+            size=steps,
+            ttl_s=FLOATS,
+            initial=OBJECTS,
+        ),
     )
 
 

@@ -55,6 +55,10 @@ def answers(seed: int) -> Oracle:
         number = _hash(seed, name.partition("#")[0], thaw(argument))
         if kind == "now":
             return 1000.0 + number % 7
+        if kind == "recall":
+            return tuple(Record(key=f"k{i}", value="v", age=i) for i in range(number % 3))
+        if kind == "remember":
+            return None
         if kind == "confirm":
             return (True, True, False, "not now")[number % 4]
         if kind == "tool":
@@ -72,6 +76,10 @@ def answers(seed: int) -> Oracle:
 
 def run_agent(term: surface.Term, value: Data, seed: int) -> Seen:
     return observe(link(compiled(term)), value, answers(seed))
+
+
+# Where memories are, and who shares them: half of them in the store of the machine.
+MEMORIES = [("local", "session"), ("local", "session"), ("local", "user"), ("sqlite", "global")]
 
 
 class AgentMaker:
@@ -166,8 +174,17 @@ class AgentMaker:
         return surface.Guard(self.agent(depth), self.test(), retry, fallback)
 
     def _memory(self, depth: int) -> surface.Term:
-        size = self._draw(st.integers(0, 3))
-        return surface.Memory(self.agent(depth), self.name("memory"), size=size, ttl_s=3)
+        summary = self.lam() if self._draw(st.booleans()) else None
+        strategy, scope = self._draw(st.sampled_from(MEMORIES))
+        return surface.Memory(
+            self.agent(depth),
+            self.name("memory"),
+            summary=summary,
+            strategy=strategy,
+            scope=scope,
+            size=self._draw(st.integers(0, 3)),
+            ttl_s=3,
+        )
 
     def _react(self, _depth: int) -> surface.Term:
         tools = [self.tool("search"), self.tool("look"), self.tool("terminate")]
