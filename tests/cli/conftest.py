@@ -1,6 +1,7 @@
-"""The command, for the tests of the command line, and a browser for the pages that it writes."""
+"""The command, a browser for the pages that it writes, a server for memories."""
 
 from tests.browser import browser
 from tests.cli.command import command
+from tests.redis_server import server
 
-__all__ = ["browser", "command"]
+__all__ = ["browser", "command", "server"]

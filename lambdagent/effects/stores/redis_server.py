@@ -108,6 +108,7 @@ class RedisStore:
             self._server: Redis = redis.Redis.from_url(
                 url, socket_timeout=_PATIENCE_S, socket_connect_timeout=_PATIENCE_S
             )
+            self._server.connection_pool.make_connection()  # looks at the options, asks nobody
         except (ValueError, TypeError, redis.RedisError):  # their words may hold parts of the URL
             what = phrase("this is no URL of a Redis server: `{url}`", url=self._shown)
             hint = phrase("set LAMBDAGENT_REDIS_URL to one such as `redis://localhost:6379`")

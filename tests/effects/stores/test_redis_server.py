@@ -35,7 +35,6 @@ def test_two_processes_write_at_once_and_nothing_is_lost(redis_url: str):
         ]
 
 
-@pytest.mark.slow
 def test_a_store_goes_on_when_its_server_was_started_again(server: RedisServer):
     store = RedisStore(server.url, "s")
     store.put("a", 1)
@@ -90,6 +89,7 @@ def told(url: str) -> str:
         f"http://ann:{PASSWORD}@127.0.0.1:1/0",
         f"redis://127.0.0.1:1/0?password={PASSWORD}",
         f"redis://127.0.0.1:1/0?username=ann&password={PASSWORD}&socket_timeout=x",
+        f"redis://127.0.0.1:1/0?token={PASSWORD}",
         f"ann:{PASSWORD}@127.0.0.1",
         f"unix://ann:{PASSWORD}@/no/such.sock",
     ],
