@@ -163,4 +163,10 @@ MESSAGES: dict[str, Text] = {
         why="{reason}",
         fix="remove the comment",
     ),
+    "L033": Text(
+        "the memory is kept by `{strategy}`, and ends with its session",
+        why="nobody says `scope`, and a session that has no name is forgotten at its end",
+        fix="write `scope: global` or `scope: user`; or `scope: session`, and name the session"
+        " with `--session NAME`",
+    ),
 }

@@ -128,7 +128,7 @@ def test_what_is_there_from_the_start_is_older_than_the_rest(face: Face, tmp_pat
             "strategy": "sqlite",
             "scope": "global",
             "size": 2,
-            "path": str(tmp_path / "m"),
+            "path": str(path),
         },
     }
     term = build_agent(config, providers={"openai": model}, memory_store={"x": "y", "z": "w"})

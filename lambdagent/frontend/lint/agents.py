@@ -205,7 +205,16 @@ def remembers(spot: Spot, _file: File) -> Iterator[Found]:
     if _memory(spot) is not None:
         ttl = spot.at("memory", "ttl")
         settings = f"strategy={spot.at('memory', 'strategy')}, size={spot.at('memory', 'size')}"
-        yield Found(("memory",), {"settings": f"{settings}, ttl={ttl or 0:g}s"})
+        scope = spot.at("memory", "scope")
+        shared = f", scope={scope}" if scope in {"global", "user"} else ""
+        yield Found(("memory",), {"settings": f"{settings}, ttl={ttl or 0:g}s{shared}"})
+
+
+def passing_memory(spot: Spot, _file: File) -> Iterator[Found]:
+    """L033."""
+    strategy = spot.at("memory", "strategy")
+    if _memory(spot) is not None and strategy != "local" and not spot.written("memory", "scope"):
+        yield Found(("memory", "strategy"), {"strategy": strategy})
 
 
 def reads_knowledge(spot: Spot, _file: File) -> Iterator[Found]:

@@ -229,4 +229,11 @@ PAGES: Final[dict[str, Page]] = {
         "type: simple\nsystemPrompt: Answer.\n"
         "model: {provider: openai, name: gpt-4o-mini, temperature: 0} # lint: ignore L014\n",
     ),
+    "L033": Page(
+        "`sqlite`, `redis` and `custom` keep entries for ever, but those of a session are found by"
+        " its name: without one, the next run begins with an empty memory. Where that is meant,"
+        " such as for kept runs, write `scope: session`.",
+        f"name: notes\n{_SIMPLE}memory: {{strategy: sqlite, ttl: 3600}}\n",
+        f"name: notes\n{_SIMPLE}memory: {{strategy: sqlite, scope: global, ttl: 3600}}\n",
+    ),
 }

@@ -120,6 +120,14 @@ RULES: Final = (
     Rule("L030", "warn", "calls without bound", _PROGRAM, programs.without_bound),
     Rule("L031", "warn", "a loop that never ends early", _PROGRAM, programs.never_ends),
     Rule("L032", "warn", "a comment that ignores nothing"),
+    Rule(
+        "L033",
+        "warn",
+        "a lasting memory that ends with its session",
+        _AGENTS,
+        agents.passing_memory,
+        block="memory",
+    ),
 )
 
 BY_CODE: Final = {rule.code: rule for rule in RULES}

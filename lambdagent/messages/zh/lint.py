@@ -162,4 +162,10 @@ MESSAGES: dict[str, Text] = {
         why="{reason}",
         fix="删除这条注释",
     ),
+    "L033": Text(
+        "记忆保存在 `{strategy}` 中，却随会话结束而消失",
+        why="没有写 `scope`，而没有名称的会话在结束时会被忘记",
+        fix="写 `scope: global` 或 `scope: user`；或者写 `scope: session`，并用 `--session NAME`"
+        " 为会话命名",
+    ),
 }
