@@ -29,13 +29,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def clean_environment() -> Iterator[None]:
-    """Keep the keys, endpoints and options of the person at the keyboard out; speak English."""
+def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the keys, options and memories of the person at the keyboard out; speak English."""
     with pytest.MonkeyPatch.context() as patch:
         for name in list(os.environ):
             if name.startswith("LAMBDAGENT_") or name.endswith(("_API_KEY", "_BASE_URL")):
                 patch.delenv(name)
         patch.setenv("LC_ALL", "C.UTF-8")
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
 
 

@@ -1,4 +1,4 @@
-"""What the README and docs/listeners.md show runs as shown."""
+"""What the README and pages of docs/ show runs as shown."""
 
 import io
 import re
@@ -54,19 +54,27 @@ def test_the_python_of_the_readme_runs(capsys):
     assert "Hello" in capsys.readouterr().out
 
 
-LISTENERS = (ROOT / "docs" / "listeners.md").read_text(encoding="utf-8")
-SHOWN = re.findall(
-    r"^```python\n(.*?)^```\n\nIt prints\n\n```text\n(.*?)^```",
-    LISTENERS,
-    re.DOTALL | re.MULTILINE,
-)
+def shown(page: str) -> list[tuple[str, str]]:
+    """The programs of a page of docs/, each with what it prints."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(
+        r"^```python\n(.*?)^```\n\nIt prints\n\n```text\n(.*?)^```",
+        text,
+        re.DOTALL | re.MULTILINE,
+    )
 
 
-def test_all_python_of_the_page_on_listeners_is_shown_with_what_it_prints():
-    assert len(SHOWN) == LISTENERS.count("```python") == 2
+PAGES = {"listeners.md": 2, "memory.md": 1}
+SHOWN = [(page, *each) for page in PAGES for each in shown(page)]
 
 
-@pytest.mark.parametrize(("code", "printed"), SHOWN, ids=["stream", "listener"])
-def test_the_python_of_the_page_on_listeners_prints_what_it_says(code, printed, capsys):
-    exec(compile(code, "docs/listeners.md", "exec"), {"__name__": "__main__"})
+def test_the_pages_show_programs_with_what_they_print():
+    assert {page: len(shown(page)) for page in PAGES} == PAGES
+    listeners = (ROOT / "docs" / "listeners.md").read_text(encoding="utf-8")
+    assert listeners.count("```python") == PAGES["listeners.md"]
+
+
+@pytest.mark.parametrize(("page", "code", "printed"), SHOWN)
+def test_the_python_of_a_page_prints_what_it_says(page, code, printed, capsys):
+    exec(compile(code, page, "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out == printed

@@ -207,7 +207,7 @@ def remembers(spot: Spot, _file: File) -> Iterator[Found]:
         settings = f"strategy={spot.at('memory', 'strategy')}, size={spot.at('memory', 'size')}"
         scope = spot.at("memory", "scope")
         shared = f", scope={scope}" if scope in {"global", "user"} else ""
-        yield Found(("memory",), {"settings": f"{settings}, ttl={ttl or 0:g}s{shared}"})
+        yield Found(("memory",), {"settings": f"{settings}, ttl={ttl or 0:.15g}s{shared}"})
 
 
 def passing_memory(spot: Spot, _file: File) -> Iterator[Found]:
