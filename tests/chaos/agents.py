@@ -86,7 +86,8 @@ def generated(seed: int) -> Config:
             case "guarded":
                 return guarded(name, fallback=random.random() < 0.3)
             case "memory":
-                return simple(name, memory={"enabled": True, "strategy": "local", "ttl": 60})
+                strategy = random.choice(["local", "sqlite"])
+                return simple(name, memory={"strategy": strategy, "ttl": 60})
             case "chain":
                 return chain(name, *(make(depth - 1) for _ in range(random.randint(1, 3))))
             case "parallel":

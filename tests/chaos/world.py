@@ -171,8 +171,8 @@ class Played:
         await self._client.achat(call)
         return self._script(call).chat(call)
 
-    def recall(self, call: ModelCall) -> None:
-        self._script(call).recall(call)
+    def recall(self, call: ModelCall, reply: Reply | None) -> None:
+        self._script(call).recall(call, reply)
 
     def close(self) -> None:
         pass

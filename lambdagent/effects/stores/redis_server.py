@@ -41,10 +41,18 @@ else
   redis.call('SET', prefix .. key, entry)
   redis.call('PERSIST', newest)
 end
-for _, each in ipairs(redis.call('ZRANGE', newest, 0, -1)) do
-  if redis.call('EXISTS', prefix .. each) == 0 then
-    redis.call('ZREM', newest, each)
+local function forget(oldest, most)
+  for _, each in ipairs(redis.call('ZRANGE', newest, 0, most)) do
+    if redis.call('EXISTS', prefix .. each) == 0 then
+      redis.call('ZREM', newest, each)
+    elseif oldest then
+      return
+    end
   end
+end
+forget(true, 99)
+if size >= 0 and redis.call('ZCARD', newest) > size then
+  forget(false, -1)
 end
 while size >= 0 and redis.call('ZCARD', newest) > size do
   local oldest = redis.call('ZRANGE', newest, 0, 0)[1]
@@ -172,7 +180,7 @@ class RedisStore:
             raise self._failed(error, _CHECK) from error
 
     def _failed(self, error: Exception, hint: str) -> StoreError:
-        what = phrase("the server at `{url}`: {reason}", url=self._shown, reason=str(error))
+        what = phrase("the server at `{url}`: {reason}", url=self._shown, reason=str(error).rstrip("."))
         return StoreError(what, hint)
 
 
