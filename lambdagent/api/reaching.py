@@ -12,6 +12,7 @@ import attrs
 from lambdagent.effects.llm import base_url
 from lambdagent.effects.llm.claude_code import find_program
 from lambdagent.effects.reach import reach
+from lambdagent.effects.stores import redis_url
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program
@@ -19,6 +20,7 @@ from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES
 from lambdagent.ir.url import shown_url
 
 LIMIT_S = 10.0
+_REDIS = "redis"
 
 
 @attrs.frozen
@@ -26,7 +28,7 @@ class Endpoint:
     """A server, and whether it can be reached.
 
     Attributes:
-        service: The provider of models.
+        service: The provider of models, or ``redis``.
         url: Its address, as far as that may be shown; None if none is known.
         sites: Who asks there, by name.
         elapsed_s: How long the attempt took.
@@ -57,9 +59,9 @@ class Endpoint:
 def reach_endpoints(
     program: Program, environment: Mapping[str, str], limit_s: float = LIMIT_S
 ) -> list[Endpoint]:
-    """Return the servers of the models of `program`, each once, in the order of their sites.
+    """Return the servers of `program`, each once, in the order of their sites.
 
-    A scripted model has none.
+    They are those of models, and of memories on Redis; a scripted model has none.
 
     Args:
         program: Nothing of it is run.
@@ -73,6 +75,8 @@ def reach_endpoints(
         try:
             if place[0] == CLAUDE_CODE:
                 find_program(environment)
+            elif place[0] == _REDIS:
+                urls[place] = redis_url(environment)
             else:
                 urls[place] = base_url(*place, environment)
         except EffectError as error:
@@ -97,10 +101,13 @@ def reach_endpoints(
 
 
 def _asking(program: Program) -> dict[tuple[str, str | None], list[str]]:
-    """Return the sites that ask models, by provider and URL as written."""
+    """Return the sites that ask servers, by provider and URL as written."""
     asking: dict[tuple[str, str | None], list[str]] = {}
     for name in sorted(program.sites):
         site = program.sites[name]
+        store = site.static.get("store")
+        if isinstance(store, Record) and store["strategy"] == _REDIS and site.binding is None:
+            asking.setdefault((_REDIS, None), []).append(name)
         model = site.static.get("model")
         if site.kind != "llm" or not isinstance(model, Record) or site.binding is not None:
             continue

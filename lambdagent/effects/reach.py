@@ -19,7 +19,9 @@ from urllib.request import getproxies, proxy_bypass
 import attrs
 
 _AT_ONCE = 32
-_PORTS = {"http": 80, "https": 443}
+_PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
+_OVER_TLS = {"https", "rediss"}
+_PROXIED = {"http", "https"}
 _LONGEST_ANSWER = 65_536  # of a proxy, in bytes
 
 
@@ -78,12 +80,19 @@ def _attempt(url: str, deadline: float) -> Reached:
 
 def _connect(parts: SplitResult, deadline: float) -> None:
     host = parts.hostname or ""
+    if parts.scheme == "unix":
+        with socket.socket(socket.AF_UNIX) as opened:
+            opened.settimeout(max(deadline - time.monotonic(), 0.001))
+            opened.connect(unquote(parts.path))
+        return
+    if parts.scheme not in _PORTS:
+        raise ValueError(parts.scheme)
     port = parts.port or _PORTS[parts.scheme]
-    proxies = getproxies()
+    proxies = getproxies() if parts.scheme in _PROXIED else {}
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if proxy is None or proxy_bypass(host):
         with _opened(host, port, deadline) as plain:
-            if parts.scheme == "https":
+            if parts.scheme in _OVER_TLS:
                 _greet(plain, host)
         return
     way = urlsplit(proxy if "//" in proxy else f"//{proxy}", "http")

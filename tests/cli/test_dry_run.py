@@ -98,3 +98,24 @@ def test_a_provider_that_cannot_be_used_is_told(command: Command, model: str, re
     done = command("compile", "agent.yml", "--dry-run")
     assert done.code == 1
     assert reason in done.out.splitlines()[-1]
+
+
+def test_a_memory_on_a_server_is_reached_too(
+    command: Command, port: int, monkeypatch: pytest.MonkeyPatch
+):
+    model = "model: {provider: scripted, script: {replies: [x]}}\n"
+    memory = "memory: {strategy: redis, scope: global}\n"
+    command.write("a.yml", f"type: simple\nname: a\nsystemPrompt: p\n{model}{memory}")
+    for where, stands in (
+        (f"redis://me:{SECRET}@127.0.0.1:{port}/0", "✓ reachable ("),
+        ("redis://127.0.0.1:1", "): nothing listens there"),
+        ("unix:///no/such.sock", "): no such file or directory"),
+        ("mongo://127.0.0.1:1", "): that is no address"),
+    ):
+        monkeypatch.setenv("LAMBDAGENT_REDIS_URL", where)
+        done = command("compile", "a.yml", "--dry-run")
+        assert done.code == (0 if "✓" in stands else 1)
+        line = done.out.splitlines()[-1]
+        assert line.startswith("  redis  ")
+        assert stands in line
+        assert SECRET not in done.out

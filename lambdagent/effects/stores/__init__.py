@@ -22,7 +22,6 @@ from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Data, Record, thaw
 from lambdagent.messages import phrase
 
-REDIS_URL: Final = "redis://localhost:6379"
 # What the memories of `strategy: local` hold that outlive a session, by space.
 _SHELVES: Final[dict[str, Shelf]] = {}
 
@@ -48,6 +47,11 @@ def owner_of(environment: Mapping[str, str]) -> Owner:
     """Return the owner that `environment` names."""
     names = ("LAMBDAGENT_USER", "LAMBDAGENT_SESSION")
     return Owner(*(environment.get(name, "").strip() or None for name in names))
+
+
+def redis_url(environment: Mapping[str, str]) -> str:
+    """Return where memories of the strategy ``redis`` are."""
+    return environment.get("LAMBDAGENT_REDIS_URL", "").strip() or "redis://localhost:6379"
 
 
 class Stores:
@@ -137,8 +141,7 @@ class Stores:
             case "redis":
                 from lambdagent.effects.stores.redis_server import RedisStore
 
-                url = self._environment.get("LAMBDAGENT_REDIS_URL", "").strip() or REDIS_URL
-                return RedisStore(url, space, size)
+                return RedisStore(redis_url(self._environment), space, size)
         return self._custom(where, space, size)
 
     def _custom(self, where: Record, space: str, size: int) -> MemoryStore:

@@ -180,7 +180,8 @@ class RedisStore:
             raise self._failed(error, _CHECK) from error
 
     def _failed(self, error: Exception, hint: str) -> StoreError:
-        what = phrase("the server at `{url}`: {reason}", url=self._shown, reason=str(error).rstrip("."))
+        reason = str(error).rstrip(".")
+        what = phrase("the server at `{url}`: {reason}", url=self._shown, reason=reason)
         return StoreError(what, hint)
 
 
