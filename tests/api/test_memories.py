@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import pytest
@@ -237,6 +237,45 @@ def test_a_kept_run_goes_on_from_where_its_store_failed(
     store = SqliteStore(path, "user/ann/c")
     assert store.list_recent(5) == [("q", "only once")]
     store.close()
+
+
+class Spaceless:
+    """A store that is not told whose memory it is."""
+
+    held: ClassVar[dict[str, Any]] = {}
+
+    def get(self, key: str) -> Any:
+        return self.held.get(key)
+
+    def put(self, key: str, value: Any, ttl: int = 0) -> None:
+        self.held[key] = value
+
+    def list_recent(self, n: int) -> list[tuple[str, Any]]:
+        return list(self.held.items())[-n:]
+
+    def clear(self) -> None:
+        self.held.clear()
+
+
+def test_a_class_that_may_hold_the_memories_of_others_is_not_cleared(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setitem(sys.modules, "memories_of_a_test", sys.modules[__name__])
+    monkeypatch.setattr(Spaceless, "held", {"of": "others"})
+    where = {"strategy": "custom", "customStore": "memories_of_a_test:Spaceless"}
+    with Session(agent(speaker("1"), **where)) as session:
+        session.run("q")
+    assert Spaceless.held == {"of": "others", "q": "1"}
+
+
+def test_a_home_that_is_not_known_is_told(monkeypatch: pytest.MonkeyPatch):
+    def nowhere() -> Path:
+        what = "Could not determine home directory."
+        raise RuntimeError(what)
+
+    monkeypatch.setattr(Path, "home", nowhere)
+    with pytest.raises(EffectError, match=r"E009.*determine home directory"):
+        Session(agent(speaker(), strategy="sqlite"), environment={})
 
 
 def test_the_session_of_a_kept_run_is_the_run(tmp_path: Path):

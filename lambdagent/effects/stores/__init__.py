@@ -101,8 +101,6 @@ class Stores:
                 except StoreError as error:
                     raise store_failure(name, error) from error
                 self._made[where, space, size] = store
-                if where["scope"] == "session" and self._owner.session is None:
-                    self._passing.append(store)
             return store
 
     def close(self) -> None:
@@ -137,11 +135,13 @@ class Stores:
             case "sqlite":
                 from lambdagent.effects.stores.sqlite import SqliteStore
 
-                return SqliteStore(self._file(place), space, size, clock=self._clock)
+                return self._passes(
+                    where, SqliteStore(self._file(place), space, size, clock=self._clock)
+                )
             case "redis":
                 from lambdagent.effects.stores.redis_server import RedisStore
 
-                return RedisStore(redis_url(self._environment), space, size)
+                return self._passes(where, RedisStore(redis_url(self._environment), space, size))
         return self._custom(where, space, size)
 
     def _custom(self, where: Record, space: str, size: int) -> MemoryStore:
@@ -160,20 +160,26 @@ class Stores:
         except Exception as error:
             hint = phrase("mend `{path}`, or what it needs", path=path)
             raise StoreError(f"{type(error).__name__}: {error}", hint) from error
+        # What is not told whose memory it is may hold those of others, too.
+        return self._passes(where, store) if "space" in taken else store
+
+    def _passes(self, where: Record, store: MemoryStore) -> MemoryStore:
+        """Return `store`, and note it if nobody can come back to what it keeps."""
+        if where["scope"] == "session" and self._owner.session is None:
+            self._passing.append(store)
         return store
 
     def _file(self, place: Data) -> Path:
         """Return the file of an SQLite memory."""
-        if place is not None:
-            return (self._base_dir or Path()) / Path(str(place)).expanduser()
-        home = self._environment.get("XDG_DATA_HOME", "")
-        base = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "share"
-        directory = base / "lambdagent"
         try:
+            if place is not None:
+                return (self._base_dir or Path()) / Path(str(place)).expanduser()
+            home = Path(self._environment.get("XDG_DATA_HOME", ""))
+            base = home if home.is_absolute() else Path.home() / ".local" / "share"
+            directory = base / "lambdagent"
             directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            what = phrase("`{path}`: {reason}", path=str(directory), reason=reason)
+        except (OSError, RuntimeError) as error:  # without a home directory
+            what = str(error) if place is None else f"`{place}`: {error}"
             raise StoreError(what, phrase("name another file: `memory.path`")) from error
         return directory / "memory.db"
 

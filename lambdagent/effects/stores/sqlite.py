@@ -60,8 +60,9 @@ _HINTS: Final = {
     sqlite3.SQLITE_READONLY: phrase("allow writing to it, or name another file: `memory.path`"),
 }
 _CHECK: Final = phrase("check the path and its permissions")
-# Connections of the parent of a fork: to close one here would disturb the parent.
-_inherited: list[sqlite3.Connection] = []
+# Connections that are not to be closed: those of the parent of a fork, which it still uses, and
+# those to a file that was taken away, since sqlite would remove the journal of the next one.
+_left: list[sqlite3.Connection] = []
 
 
 class SqliteStore:
@@ -93,6 +94,7 @@ class SqliteStore:
         self._lock = threading.RLock()
         self._connection: sqlite3.Connection | None = None
         self._process = 0
+        self._file: tuple[int, int] | None = None
         with self._writing():
             pass
 
@@ -140,9 +142,13 @@ class SqliteStore:
     def close(self) -> None:
         """Close the file."""
         with self._lock:
-            if self._connection is not None and self._process == os.getpid():
+            if self._connection is None:
+                return
+            if self._process == os.getpid() and _identity(self._path) == self._file:
                 self._connection.close()
-            self._connection = None
+                self._connection = None
+            else:
+                self._leave(self._connection)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -166,23 +172,44 @@ class SqliteStore:
         """
         try:
             with self._lock:
-                if self._connection is not None and self._process != os.getpid():
-                    _inherited.append(self._connection)
-                    self._connection = None
-                if self._connection is None:
-                    self._connection = _connected(self._path)
-                    self._process = os.getpid()
-                yield self._connection
+                yield self._current()
         except sqlite3.Error as error:
             hint = _HINTS.get(getattr(error, "sqlite_errorcode", 0) & 0xFF, _CHECK)
             raise self._failed(str(error), hint) from error
         except _OtherFileError as error:
             raise self._failed(error.args[0], _HINTS[sqlite3.SQLITE_NOTADB]) from error
-        except OSError as error:
-            raise self._failed(error.strerror or str(error), _CHECK) from error
+        except (OSError, ValueError) as error:  # such as a path with a null character
+            reason = getattr(error, "strerror", None) or str(error)
+            raise self._failed(reason, _CHECK) from error
+
+    def _current(self) -> sqlite3.Connection:
+        """Return the connection of this process to the file, a new one if there is none."""
+        if self._connection is not None and self._process != os.getpid():
+            self._leave(self._connection)
+        if self._connection is None:
+            self._connection = _connected(self._path)
+            self._process, self._file = os.getpid(), _identity(self._path)
+        elif _identity(self._path) != self._file:
+            self._leave(self._connection)
+            raise _OtherFileError(phrase("it was taken away while it was in use"))
+        return self._connection
+
+    def _leave(self, connection: sqlite3.Connection) -> None:
+        """Use `connection` no more, and leave it open."""
+        _left.append(connection)
+        self._connection = None
 
     def _failed(self, reason: str, hint: str) -> StoreError:
         return StoreError(phrase("`{path}`: {reason}", path=self._path, reason=reason), hint)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Return which file is at `path`, None if there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _connected(path: Path) -> sqlite3.Connection:

@@ -213,7 +213,8 @@ def remembers(spot: Spot, _file: File) -> Iterator[Found]:
 def passing_memory(spot: Spot, _file: File) -> Iterator[Found]:
     """L033."""
     strategy = spot.at("memory", "strategy")
-    if _memory(spot) is not None and strategy != "local" and not spot.written("memory", "scope"):
+    lasts = _memory(spot) is not None and strategy in {"sqlite", "redis"}
+    if lasts and not spot.written("memory", "scope"):
         yield Found(("memory", "strategy"), {"strategy": strategy})
 
 

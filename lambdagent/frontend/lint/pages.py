@@ -230,7 +230,7 @@ PAGES: Final[dict[str, Page]] = {
         "model: {provider: openai, name: gpt-4o-mini, temperature: 0} # lint: ignore L014\n",
     ),
     "L033": Page(
-        "`sqlite`, `redis` and `custom` keep entries for ever, but those of a session are found by"
+        "`sqlite` and `redis` keep entries for ever, but those of a session are found by"
         " its name: without one, the next run begins with an empty memory. Where that is meant,"
         " such as for kept runs, write `scope: session`.",
         f"name: notes\n{_SIMPLE}memory: {{strategy: sqlite, ttl: 3600}}\n",

@@ -18,6 +18,7 @@ PHRASES: dict[str, str] = {
     "allow writing to it, or name another file: `memory.path`": (
         "允许写入它，或换一个文件：`memory.path`"
     ),
+    "it was taken away while it was in use": "它在使用中被移走了",
     "it is a database of something else": "它是其他用途的数据库",
     "it is of layout {found}, and this version reads {known}": (
         "它的布局是 {found}，而此版本读取 {known}"

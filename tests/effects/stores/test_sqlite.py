@@ -29,8 +29,8 @@ def writer(path: Path, name: str, count: int, size: int = 10_000) -> "subprocess
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
 
-def held(path: Path) -> list[tuple[str, object]]:
-    store = SqliteStore(path, "s")
+def held(path: Path, space: str = "s") -> list[tuple[str, object]]:
+    store = SqliteStore(path, space)
     try:
         return store.list_recent(100_000)
     finally:
@@ -143,6 +143,7 @@ def test_a_file_of_another_layout_is_told(tmp_path: Path):
 def test_a_place_that_cannot_be_a_file_is_told(tmp_path: Path):
     assert "No such file or directory" in refused(tmp_path / "no" / "m.db").message
     assert "it is no file" in refused(tmp_path).message
+    assert "null" in refused(tmp_path / "a\x00b").message
     os.mkfifo(tmp_path / "pipe")
     assert "it is no file" in refused(tmp_path / "pipe").message
 
@@ -198,4 +199,17 @@ def test_entries_whose_time_is_over_leave_the_file(tmp_path: Path):
     SqliteStore(tmp_path / "m.db", "other", clock=lambda: now[0]).put("b", 2)
     with store._open() as connection:
         assert connection.execute("SELECT count(*) FROM entries").fetchone() == (1,)
+    store.close()
+
+
+def test_a_file_that_is_taken_away_is_told(tmp_path: Path):
+    path = tmp_path / "m.db"
+    store = SqliteStore(path)
+    store.put("a", 1)
+    for file in tmp_path.iterdir():
+        file.unlink()
+    with pytest.raises(StoreError, match="it was taken away while it was in use"):
+        store.put("b", 2)
+    store.put("c", 3)
+    assert held(path, "") == [("c", 3)]
     store.close()
