@@ -23,7 +23,7 @@ from lambdagent.frontend import schema
 from lambdagent.frontend.check import Config
 from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
-from lambdagent.frontend.report import in_file_order, nearest, reason_of
+from lambdagent.frontend.report import certain, in_file_order, nearest, reason_of
 from lambdagent.frontend.run_limits import check_rates
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
@@ -246,7 +246,8 @@ class _Builder:
                     hint = phrase("leave it out: `terminate` ends the loop and calls nothing")
                 known = ", ".join(f"`{each}`" for each in called) or phrase("none")
                 words = {"name": name, "known": known, "hint": hint}
-                self.report("S204", (*at.path, "confirm", i), **words, instead=meant)
+                instead = certain(name, meant, called)
+                self.report("S204", (*at.path, "confirm", i), **words, instead=instead)
 
     def remembering(self, term: surface.Term, data: Any, path: Path, name: str) -> surface.Term:
         """Return `term` with the memory that `data` gives it, if any."""

@@ -13,7 +13,7 @@ import attrs
 
 from lambdagent.errors import Diagnostic, finding, plain
 from lambdagent.frontend import schema
-from lambdagent.frontend.report import nearest, reason_of
+from lambdagent.frontend.report import certain, nearest, reason_of
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.services import SCRIPTED, SERVICES, provider_of
@@ -172,7 +172,8 @@ class Models:
             if meant:
                 hint = phrase("write `{meant}`", meant=meant)
             words = {"expected": phrase("a known provider"), "actual": provider, "hint": hint}
-            self.report("S104", (*path, "provider"), **words, instead=meant)
+            instead = certain(provider, meant, SERVICES)
+            self.report("S104", (*path, "provider"), **words, instead=instead)
         elif not name and not injected and SERVICES[provider].needs_name:
             self.report("S101", (*path, "name"), doc=reason_of(fields["name"]), key="name")
         if "script" in settings and provider != SCRIPTED:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.frontend.kinds import Block, Field
 from lambdagent.frontend.nodes import MAX_FINDINGS, Node, Scalar, kind_of, path_text, span_of
+from lambdagent.frontend.schema.places import fold, hint_for
 from lambdagent.messages import Phrase, bilingual, phrase
 from lambdagent.source import Source
 
@@ -15,6 +17,9 @@ from lambdagent.source import Source
 Path = tuple[Any, ...]
 
 BAD: Final[Any] = object()  # read from a value that a finding is about
+
+_DIGITS = re.compile(r"\d+")
+_SHORTEST, _LONG = 3, 8  # letters of words that may lack one, and that may have another one
 
 
 class Reporter:
@@ -49,17 +54,19 @@ class Reporter:
         """Add the finding that `block` has no `key`; return the key that was meant, if known."""
         if len(self.findings) >= MAX_FINDINGS:
             return None
-        meant = nearest(key.text, block.fields)
+        hint = hint_for(key.text, block)
+        meant = nearest(key.text, block.fields) if hint is None else None
         if meant is None:
             known = phrase(
                 "`{name}` has the keys {known}", name=block.name, known=", ".join(block.fields)
             )
-            hint = phrase("remove it, or begin its name with `x-` if it is a note of your own")
-            self.report("S102", key, (path, key.text), key=key.text, known=known, hint=hint)
+            note = phrase("remove it, or begin its name with `x-` if it is a note of your own")
+            words: dict[str, Any] = {"key": key.text, "known": known, "hint": hint or note}
+            self.report("S102", key, (path, key.text), **words)
             return None
         clashes = meant in present
         field = (path, key.text if clashes else meant)
-        instead = None if clashes else meant
+        instead = None if clashes else certain(key.text, meant, block.fields)
         words = {"known": "", "hint": phrase("write `{meant}`", meant=meant), "instead": instead}
         self.report("S102", key, field, key=key.text, **words)
         return meant
@@ -106,17 +113,36 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     Case, `_` and `-` do not count; in short words only one slip is forgiven.
     """
-    folded = _fold(word)
+    folded = fold(word)
     best, least = None, min(2, max(1, len(folded) // 3)) + 1
     for candidate in known:
-        distance = _distance(folded, _fold(candidate), least)
+        distance = _distance(folded, fold(candidate), least)
         if distance < least:
             best, least = candidate, distance
     return best
 
 
-def _fold(word: str) -> str:
-    return word.replace("_", "").replace("-", "").replace(" ", "").casefold()
+def certain(word: str, meant: str | None, known: Collection[str]) -> str | None:
+    """Return `meant`, the nearest of `known`, if `word` can be nothing else: else it is a guess.
+
+    That is so if they differ in case, `_` or `-` alone. Otherwise there is one slip, no other word
+    is as near, the numbers are the same, and in a short word no letter stands for another one.
+
+    >>> certain("max_steps", "maxSteps", ["maxSteps"]), certain("typ", "type", ["type", "name"])
+    ('maxSteps', 'type')
+    >>> certain("topK", "topP", ["topP"]), certain("tool3", "tool1", ["tool1", "tool2"])
+    (None, None)
+    """
+    if meant is None:
+        return None
+    left, right = fold(word), fold(meant)
+    if left == right:
+        return meant
+    near = [each for each in known if _distance(left, fold(each), 2) < 2]
+    if near != [meant] or _DIGITS.findall(left) != _DIGITS.findall(right):
+        return None
+    exchanged = len(left) == len(right) and sorted(left) != sorted(right)
+    return meant if len(left) >= (_LONG if exchanged else _SHORTEST) else None
 
 
 def _distance(left: str, right: str, limit: int) -> int:

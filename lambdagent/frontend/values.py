@@ -35,7 +35,7 @@ from lambdagent.frontend.nodes import (
     is_refused,
     span_of,
 )
-from lambdagent.frontend.report import BAD, Path, Reporter, nearest, written
+from lambdagent.frontend.report import BAD, Path, Reporter, certain, nearest, written
 from lambdagent.messages import Phrase, phrase
 from lambdagent.source import Span
 
@@ -204,7 +204,7 @@ def read_choice(reporter: Reporter, kind: Choice, node: Node, path: Path) -> Any
         return BAD
     meant = nearest(text, kind.words)
     hint = phrase("write `{meant}`", meant=meant) if meant else ""
-    return reporter.wrong(node, path, expected, hint, meant)
+    return reporter.wrong(node, path, expected, hint, certain(text, meant, kind.words))
 
 
 def read_pattern(reporter: Reporter, _kind: Pattern, node: Node, path: Path) -> Any:

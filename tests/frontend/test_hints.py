@@ -6,8 +6,10 @@ import pytest
 
 from lambdagent.api.reducing import reducible
 from lambdagent.errors import Diagnostic, LambdaSyntaxError
+from lambdagent.frontend.check import read_config
 from lambdagent.frontend.lambda_sites import lambda_program
 from lambdagent.frontend.lambda_syntax import parse_lambda
+from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.source import Source
 
 DIGITS = "1" * 5_000
@@ -73,3 +75,47 @@ def test_what_is_nothing_for_reduce_has_its_place(text, what, column):
     assert diagnostic.code == "P037"
     assert diagnostic.where[:2] == (1, column)
     assert f"`{what}" in diagnostic.what
+
+
+# --- keys of agent files -------------------------------------------------------------------------
+
+AGENT = "type: react\nsystemPrompt: a\nmodel: {provider: openai, name: gpt-4o%s}\n"
+
+
+def unknown(text: str) -> tuple[str, str, str | None]:
+    source = Source("a.yml", text)
+    _, findings = read_config(parse_yaml(source), source, {})
+    (only,) = (each for each in findings if each.code == "S102")
+    return only.what, only.fix, only.instead
+
+
+@pytest.mark.parametrize(
+    ("key", "fix"),
+    [
+        ("temperature", "write it in `model:`"),
+        ("max_steps", "write it in `react:`"),
+        ("routes", "write it in `router:`"),
+        ("tools", "write it in `mcp.localTools:`"),
+        ("instructions", "write `systemPrompt`"),
+        ("api_key", "remove it: keys of models are read from the environment"),
+        ("colour", "remove it, or begin its name with `x-` if it is a note of your own"),
+    ],
+)
+def test_a_key_that_stands_elsewhere_is_told_where_it_belongs(key: str, fix: str):
+    assert unknown(f"{AGENT % ''}{key}: 1\n") == (f"unknown key `{key}`", fix, None)
+
+
+@pytest.mark.parametrize(
+    ("key", "meant", "instead"),
+    [
+        ("max_tokens", "maxTokens", "maxTokens"),
+        ("maxToken", "maxTokens", "maxTokens"),
+        ("top-p", "topP", "topP"),
+        ("topK", "topP", None),
+        ("temprature", "temperature", "temperature"),
+        ("tempratre", "temperature", None),
+    ],
+)
+def test_only_what_can_be_nothing_else_is_written_in_its_place(key, meant, instead):
+    found = unknown(AGENT % f", {key}: 1")
+    assert found == (f"unknown key `{key}`", f"write `{meant}`", instead)

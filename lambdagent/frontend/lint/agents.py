@@ -9,6 +9,7 @@ from lambdagent.frontend.lint.insertion import add_terminate
 from lambdagent.frontend.lint.rules import File, Found
 from lambdagent.frontend.lint.spots import CALLERS, Spot, near
 from lambdagent.frontend.nodes import path_text
+from lambdagent.frontend.report import certain
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
 from lambdagent.messages import phrase
@@ -77,7 +78,8 @@ def no_terminate(spot: Spot, file: File) -> Iterator[Found]:
         if meant
         else phrase("add it to `mcp.localTools`")
     )
-    yield Found(("mcp", "localTools"), {"hint": hint}, add_terminate(spot, file, meant))
+    edits = add_terminate(spot, file, meant) if certain(TERMINATE, meant, tools) == meant else ()
+    yield Found(("mcp", "localTools"), {"hint": hint}, edits)
 
 
 def _is_illegible(spot: Spot, *keys: str) -> bool:

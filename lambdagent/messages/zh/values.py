@@ -115,6 +115,8 @@ PHRASES: dict[str, str] = {
     "repair it: {error}": "修正它：{error}",
     "docs/language.md lists what may be used": "docs/language.md 列出了可以使用的内容",
     "`{name}` has the keys {known}": "`{name}` 的键有 {known}",
+    "remove it: keys of models are read from the environment": "删除它：模型的密钥从环境变量读取",
+    "write it in `{block}:`": "写在 `{block}:` 中",
     "remove it, or begin its name with `x-` if it is a note of your own": (
         "删除它；如果是自己的备注，名称以 `x-` 开头"
     ),
