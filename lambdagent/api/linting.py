@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Collection, Iterable, Iterator
 from functools import cached_property
 from importlib import import_module
@@ -258,7 +259,17 @@ def _agent_files(directory: str, closed: list[OSError]) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             if name.endswith(_SUFFIXES) and not name.startswith("."):
-                yield str(Path(folder, name))
+                path = Path(folder, name)
+                if not _is_endless(path):
+                    yield str(path)
+
+
+def _is_endless(path: Path) -> bool:
+    """Whether `path` is there and is no file: reading a pipe or a device might never end."""
+    try:
+        return not stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False  # what is wrong is told when it is read
 
 
 def _may_be_agent(source: Source) -> bool:

@@ -131,6 +131,24 @@ def write_file(path: Path, text: str, *, private: bool = False) -> None:
         fill_file(path, lambda place: _write(place, text), private=private)
 
 
+def rewrite(path: Path, before: str, after: str) -> None:
+    """Let `after` be the text of the file at `path`, which held `before` when it was read.
+
+    Raises:
+        UsageError: It cannot be written, or is not to be: it is read-only, or was changed since.
+    """
+    try:
+        reason = None if os.access(path, os.W_OK) else os.strerror(errno.EACCES)
+        if reason is None and path.read_bytes() != before.encode():
+            reason = phrase("it has been changed meanwhile")
+        if reason is None:
+            write_file(path, after)
+    except OSError as error:
+        reason = error.strerror or str(error)
+    if reason is not None:
+        raise UsageError(finding("U035", path=str(path), reason=reason))
+
+
 def write_new(path: Path, text: str, *, force: bool) -> None:
     """Write a file; one that is there stays, unless `force`.
 

@@ -90,4 +90,9 @@ MESSAGES: dict[str, Text] = {
         fix="name another file with `--output`, or replace it with `--force`",
     ),
     "U034": Text("nothing is written: the input ended before everything was answered"),
+    "U035": Text(
+        "`{path}` is not mended: {reason}",
+        why="what others keep in it stays",
+        fix="make it writable and lint it again, or see with `--diff` what to change",
+    ),
 }

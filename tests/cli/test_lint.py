@@ -1,12 +1,16 @@
 """`lambdagent lint`: its options, formats and exit codes."""
 
+import errno
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from lambdagent.api import linting
 from lambdagent.api.linting import RULES
+from lambdagent.source import Source
 from tests.cli.command import Command
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "cli"
@@ -111,6 +115,19 @@ def test_a_directory_is_linted_whole(command: Command):
         assert f"agents/{name}.yml" in done.out
 
 
+def test_a_directory_holds_pipes_and_links_to_nothing(command: Command):
+    folder = command.folder / "agents"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.yml")
+    (folder / "device.yml").symlink_to(os.devnull)
+    (folder / "gone.yml").symlink_to("nowhere.yml")
+    command.write("agents/z.yml", GOOD)
+    done = command("lint", "agents")
+    assert done.code == 4
+    assert "there is no file `agents/gone.yml`" in done.out
+    assert "2 files: 1 error(s)" in done.out
+
+
 def test_a_directory_without_agents_has_nothing_to_tell(command: Command):
     (command.folder / "empty").mkdir()
     done = command("lint", "empty")
@@ -129,18 +146,65 @@ def test_fix_mends_the_file_and_tells_what_is_left(command: Command):
 
 
 def test_a_file_that_cannot_be_written_ends_nothing(command: Command, monkeypatch):
-    from lambdagent.cli.commands import lint
+    from lambdagent.cli import files
 
     def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
+        raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(lint, "write_file", refuse)
+    monkeypatch.setattr(files, "write_file", refuse)
     command.write("a.yml", LOOP)
     command.write("b.yml", GOOD)
     done = command("lint", "a.yml", "b.yml", "--fix")
     assert done.code == 2
-    assert "`a.yml` cannot be written: Permission denied" in done.out
+    assert "`a.yml` is not mended: No space left on device" in done.out
     assert "lambdagent lint: b.yml" in done.out
+
+
+def test_a_read_only_file_stays_as_it_is(command: Command, monkeypatch):
+    path = command.folder / command.write("a.yml", LOOP)
+    monkeypatch.setattr(os, "access", lambda *_: False)  # as for all but root
+    done = command("lint", "a.yml", "--fix")
+    assert (done.code, path.read_text()) == (2, LOOP)
+    assert "`a.yml` is not mended: Permission denied (U035)" in done.out
+
+
+def test_what_was_written_meanwhile_is_not_lost(command: Command, monkeypatch):
+    path = command.folder / command.write("a.yml", LOOP)
+    fixed = linting.fixed
+
+    def slowly(source: Source, selected: linting.Selection) -> Source:
+        path.write_text(f"{LOOP}name: mine\n")
+        return fixed(source, selected)
+
+    monkeypatch.setattr(linting, "fixed", slowly)
+    done = command("lint", "a.yml", "--fix")
+    assert (done.code, path.read_text()) == (2, f"{LOOP}name: mine\n")
+    assert "`a.yml` is not mended: it has been changed meanwhile" in done.out
+
+
+def test_a_fix_keeps_links_and_the_bytes_around_it(command: Command):
+    path = command.folder / "real.yml"
+    path.write_bytes(("\ufeff" + LOOP.replace("\n", "\r\n")).encode())
+    link = command.folder / "link.yml"
+    link.symlink_to(path)
+    assert command("lint", "link.yml", "--fix").code == 0
+    assert link.is_symlink()
+    mended = LOOP.replace("[look]", "[look, terminate]")
+    assert path.read_bytes() == ("\ufeff" + mended.replace("\n", "\r\n")).encode()
+
+
+def test_a_fix_that_is_interrupted_leaves_the_file_whole(command: Command, monkeypatch):
+    from lambdagent.cli import files
+
+    def interrupt(path: Path, text: str) -> None:
+        path.write_text(text[:9])
+        raise KeyboardInterrupt
+
+    path = command.folder / command.write("a.yml", LOOP)
+    monkeypatch.setattr(files, "_write", interrupt)
+    assert command("lint", "a.yml", "--fix").code == 130
+    assert path.read_text() == LOOP
+    assert not [*command.folder.glob(".*")]
 
 
 def test_diff_shows_the_fix_and_changes_nothing(command: Command):

@@ -12,7 +12,7 @@ from typing import Final
 from lambdagent.api import linting
 from lambdagent.api.linting import Report, Selection
 from lambdagent.cli import findings
-from lambdagent.cli.files import place, standard_input, write_file
+from lambdagent.cli.files import place, rewrite, standard_input
 from lambdagent.cli.output import Output
 from lambdagent.errors import FIX, WHY, UsageError, finding
 from lambdagent.messages import phrase, say, told
@@ -133,11 +133,9 @@ def _fix(source: Source, selected: Selection, out: Output) -> Report:
     mended = linting.fixed(source, selected)
     if mended.text != source.text:
         try:
-            write_file(Path(source.name), mended.text)
-        except OSError as error:
-            reason = error.strerror or str(error)
-            failed = UsageError(finding("U002", path=source.name, reason=reason))
-            return linting.unread(source.name, failed)
+            rewrite(Path(source.name), source.text, mended.text)
+        except UsageError as error:
+            return linting.unread(source.name, error)
         out.note(say("fixed {name}", name=source.name))
     return linting.lint_source(mended, selected)
 

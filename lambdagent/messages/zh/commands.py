@@ -84,4 +84,9 @@ MESSAGES: dict[str, Text] = {
         "`{path}` 不是可以编辑的内容",
         why="分叉可以改变它的 `input`，或者某一步的回答，例如 `3` 或 `3:text`",
     ),
+    "U035": Text(
+        "没有修复 `{path}`：{reason}",
+        why="别人写在其中的内容保持不变",
+        fix="使它可写，然后重新运行 lint；或者用 `--diff` 查看要改什么",
+    ),
 }

@@ -22,6 +22,7 @@ PHRASES: dict[str, str] = {
     "standard input": "标准输入",
     "standard output": "标准输出",
     "it is a directory": "它是一个目录",
+    "it has been changed meanwhile": "它在此期间被修改",
     "there is no such directory": "没有这个目录",
     "it is closed": "它已关闭",
     # --- runs on disk ---
