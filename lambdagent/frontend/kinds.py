@@ -18,13 +18,14 @@ from lambdagent.ir.data import Data
 
 @attrs.frozen(eq=False, repr=False)
 class Text:
-    """A text, often one of `known`.
+    """A text, often one of `known`; `blank` is the code of the finding if nothing is written.
 
     In a connection, ``${NAME}`` and ``${NAME:-default}`` stand for variables.
     """
 
     connection: bool = False
     known: tuple[str, ...] = ()
+    blank: str | None = attrs.field(default=None, kw_only=True)
 
 
 @attrs.frozen(eq=False, repr=False)

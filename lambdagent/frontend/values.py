@@ -66,6 +66,8 @@ def text_of(reporter: Reporter, node: Node, path: Path, expected: str = TEXT_WAN
 
 def read_text(reporter: Reporter, kind: Text, node: Node, path: Path) -> Any:
     """Return a text, its variables expanded if it is a connection."""
+    if kind.blank and is_null(node):
+        return reporter.report(kind.blank, node, path, key=path[-1])
     text = text_of(reporter, node, path)
     return _expand(reporter, text, node, path) if kind.connection and text is not BAD else text
 

@@ -192,7 +192,13 @@ def test_a_secret_is_found_and_never_shown(secret: str):
 
 @pytest.mark.parametrize(
     "value",
-    ["https://me:hunter2@h/v1", "https://h/v1?api_key=abcdefgh12", "Bearer abcdefghijklmnop12"],
+    [
+        *("password: hunter2hunter2", "DB_PASSWORD='hunter2-x'", "x-apiKey: 'k1k2k3k4'"),
+        *('"client_secret": "a1b2c3d4"', "access_token=abcdef123"),
+        "https://me:hunter2@h/v1",
+        "https://h/v1?api_key=abcdefgh12",
+        "Bearer abcdefghijklmnop12",
+    ],
 )
 def test_credentials_of_connections_are_found(value: str):
     assert "L026" in codes(f"{SIMPLE}x-note: {value!r}\n")
@@ -208,6 +214,17 @@ def test_credentials_of_connections_are_found(value: str):
             "sk-...",
         ),
         *("task-force-of-many-words-in-a-row", "https://h/v1?key=${KEY}", "a key = value"),
+        *(
+            "the password: required for all",
+            "password: ${DB_PASSWORD}",
+            "api_key: OPENAI_API_KEY2",
+        ),
+        *(
+            "maxTokens: 4096tokens",
+            "passwords: hunter2hunter2",
+            "secret = <fill1234>",
+            "key: abc12345",
+        ),
         "The sk-prefix marks keys; ask your admin@example.com: they know.",
     ],
 )

@@ -237,6 +237,13 @@ def test_the_nearest_key_is_at_most_two_slips_away(written, meant):
     assert nearest(written, ["type", "name", "model", "systemPrompt"]) == meant
 
 
+@pytest.mark.parametrize("nothing", ["", " null", " ~"])
+def test_a_prompt_of_nothing_is_none(nothing):
+    assert told(f"type: simple\nsystemPrompt:{nothing}\n") == [("L001", "systemPrompt", 2)]
+    steps = f"chain:\n  steps:\n    - name: a\n      prompt:{nothing}\n"
+    assert told(f"type: chain\nsystemPrompt: a\n{steps}") == [("L001", "chain.steps[0].prompt", 6)]
+
+
 def test_a_misspelt_required_key_is_one_finding():
     assert told("type: simple\nsystem_prompt: a") == [("S102", "systemPrompt", 2)]
 

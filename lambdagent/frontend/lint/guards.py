@@ -3,7 +3,7 @@
 An expression is decided if it holds no variable, or if an answer stands in it only as ``len(x)``
 or, for texts, ``x``, each as a condition or compared with numbers. Then it is a function of the
 length alone, constant between the numbers of the text: trying these and their neighbours decides
-it. Nothing else is claimed.
+it. ``and``, ``or`` and ``not`` are decided by what of their parts is. Nothing else is claimed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from lambdagent.messages import phrase
 
 _LENGTH = ("call", "len", (("name", "x"),), ())
 _ANSWER = ("name", "x")
-_ORDERS = ("<", "<=", ">", ">=")
 # Longer answers are not made to try them; of more numbers nothing is said.
 _LONGEST, _MOST_NUMBERS = 100_000, 20
 
@@ -81,6 +80,29 @@ def verdict(rows: Any, holds: Holds, *, is_text: bool) -> bool | None:
     """
     if not _has_names(rows):
         return holds(rows, {"x": ""})
+    whole = _by_length(rows, holds, is_text=is_text)
+    if whole is not None:
+        return whole
+    match rows:
+        case ("and" | "or" as word, parts):
+            return _joined(word, [verdict(part, holds, is_text=is_text) for part in parts])
+        case ("not", part) if verdict(part, holds, is_text=is_text):
+            return False
+    return None
+
+
+def _joined(word: str, found: list[bool | None]) -> bool | None:
+    """Return what parts that come to `found` do together.
+
+    A part that is false may be one that fails, and what fails in one part is false as a whole.
+    """
+    if word == "and":
+        return False if False in found else True if all(found) else None
+    return True if found[0] else None if any(each is not False for each in found) else False
+
+
+def _by_length(rows: Any, holds: Holds, *, is_text: bool) -> bool | None:
+    """Return what `rows` come to for every answer if that depends on its length alone."""
     numbers: list[float] = []
     if not _depends_on_length(rows, numbers, is_text=is_text) or len(numbers) > _MOST_NUMBERS:
         return None
@@ -111,11 +133,8 @@ def _depends_on_length(row: Any, numbers: list[float], *, is_text: bool) -> bool
             return all(_depends_on_length(part, numbers, is_text=is_text) for part in parts)
         case ("compare", first, rest):
             operands = [first, *(operand for _, operand in rest)]
-            ordered = all(op in _ORDERS for op, _ in rest)
             return all(
-                _is_number(each, numbers)
-                or each == _LENGTH
-                or (each == _ANSWER and ordered and is_text)
+                _is_number(each, numbers) or each == _LENGTH or (each == _ANSWER and is_text)
                 for each in operands
             ) and not {_ANSWER, _LENGTH} <= set(operands)
     return row == _LENGTH or (row == _ANSWER and is_text) or not _has_names(row)

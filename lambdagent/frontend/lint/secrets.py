@@ -11,8 +11,24 @@ from lambdagent.frontend.nodes import BYTE_ORDER_MARK, span_between
 from lambdagent.messages import phrase
 from lambdagent.source import Source
 
+# After a key that says so: letters and digits without a space, unless they name a variable.
+_VALUE = (
+    r"[\"']?[ \t]*[:=][ \t]*[\"']?"
+    r"(?![A-Z][A-Z0-9]*_[A-Z0-9_]*\b)(?=[^\s\"',\d]{0,31}\d)(?=[^\s\"',A-Za-z]{0,31}[A-Za-z])"
+    r"([^\s\"',{}\[\]<>$*]{8,})"
+)
+_NAMED = (
+    (("assw", "ASSW"), "passw(?:or)?d", phrase("a password")),
+    (("secret", "Secret", "SECRET"), "(?:client[_-]?)?secret", phrase("a secret")),
+    (("ey", "EY"), "(?:api|access|secret|private)[_-]?key(?:[_-]?id)?", phrase("a key")),
+    (("oken", "OKEN"), "(?:access|api|auth|refresh)[_-]?token", phrase("a token")),
+)
 # What a text must hold for a pattern to be tried; the pattern: its group is the secret; a name.
 _PATTERNS = tuple(
+    (mark, re.compile(f"(?i:{name}){_VALUE}"), what)
+    for marks, name, what in _NAMED
+    for mark in marks
+) + tuple(
     (mark, re.compile(pattern), name)
     for mark, pattern, name in (
         ("sk-", r"(?<![\w-])(sk-[\w-]*[A-Za-z0-9]{16,}[\w-]*)", phrase("the key of a model")),

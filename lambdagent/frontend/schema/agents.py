@@ -60,7 +60,7 @@ AGENT: Final = Block(
     ),
     Field(
         "systemPrompt",
-        Text(),
+        Text(blank="L001"),
         "What the model is told. In a chain it stands before the prompt of every step, in a"
         " parallel agent before the prompts of its agents and of the merge, in a router before"
         " the prompt of the classifier. An agent inside another one may leave it out, unless its"

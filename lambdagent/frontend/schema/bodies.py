@@ -112,7 +112,7 @@ STEP: Final = Block(
     ),
     Field(
         "prompt",
-        Text(),
+        Text(blank="L001"),
         "What the model is told.",
         "给模型的提示词。",
         required=True,
@@ -158,7 +158,7 @@ CLASSIFIER: Final = Block(
     "选择路由的模型调用。",
     Field(
         "prompt",
-        Text(),
+        Text(blank="L001"),
         "What the model is told.",
         "分类提示词。",
         required=True,

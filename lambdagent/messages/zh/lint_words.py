@@ -69,8 +69,11 @@ PHRASES: dict[str, str] = {
     "a token of Hugging Face": "Hugging Face 令牌",
     "a signed token": "签名令牌",
     "a private key": "私钥",
-    "a bearer token": "bearer 令牌",
     "a password": "密码",
+    "a secret": "密钥",
+    "a key": "密钥",
+    "a token": "令牌",
+    "a bearer token": "bearer 令牌",
     "the password of an address": "地址中的密码",
     "the key of an address": "地址中的密钥",
 }
