@@ -11,6 +11,7 @@ from lambdagent.frontend.lint.pages import PAGES
 from lambdagent.ir.agent_text import print_agent
 from lambdagent.source import Source
 
+ROOT = Path(__file__).resolve().parents[2]
 MODEL = "model: {provider: openai, name: gpt-4o-mini}\n"
 SIMPLE = f"type: simple\nsystemPrompt: Answer.\n{MODEL}"
 REACT = f"type: react\nsystemPrompt: Work.\n{MODEL}"
@@ -43,6 +44,13 @@ def test_each_rule_finds_its_bad_example_and_not_its_good_one(code: str):
     assert good.readable
     assert code not in [each.diagnostic.code for each in good.findings]
     assert good.count("error") == 0
+
+
+def test_what_we_ship_has_no_findings():
+    reports = [lint_source(source) for source in sources_of([str(ROOT / "examples")])]
+    told = [each for report in reports for each in report.findings if each.level != "info"]
+    assert reports
+    assert told == []
 
 
 def test_an_agent_without_faults_has_no_findings_and_a_structure():
@@ -243,6 +251,8 @@ COLD = "type: simple\nsystemPrompt: a\nmodel:\n  name: gpt-4o\n"
         "  temperature: 0 # lint: ignore L014\n",
         "  temperature: 0   #lint:ignore L007, L014\n",
         "  # lint: ignore L014\n  temperature: 0\n",
+        "  # lint: ignore L014\n  # lint: ignore L028\n  # cold\n  temperature: 0\n",
+        "  # lint: ignore L014 as it is meant\n  temperature: 0\n",
     ],
 )
 def test_a_comment_ignores_a_finding_beside_or_below_it(line: str):
@@ -279,7 +289,18 @@ def test_a_comment_without_use_is_removed():
         mended(f"{SIMPLE}# lint: ignore L014\nname: a # lint: ignore L007\n")
         == f"{SIMPLE}name: a\n"
     )
-    kept = f"{COLD}  temperature: 0 # lint: ignore L014 L007\n"
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        f"{COLD}  temperature: 0 # lint: ignore L014 L007\n",
+        f"{SIMPLE}name: a # lint: ignore L007 because of b\n",
+        f"{SIMPLE}# lint: ignore L007, or else\nname: a\n",
+    ],
+)
+def test_a_comment_with_use_or_with_words_is_kept(kept: str):
+    assert "L032" in codes(kept)
     assert mended(kept) == kept
 
 

@@ -34,6 +34,7 @@ from lambdagent.source import Source, span_at
 _COMMENT = re.compile(
     r"(?:#|--)[ \t]*lint:[ \t]*ignore[ \t]+(L\d{3}(?:[ \t,]+L\d{3})*)[ \t]*(\r?\n|$)?"
 )
+_COMMENT_LINES = re.compile(r"([ \t]*(#|--)[^\n]*\n){0,9}")
 _CODE = re.compile(r"L\d{3}")
 # Findings of the compiler that are none of the file: they depend on where it is run.
 _ELSEWHERE: Final = {"S106"}
@@ -146,12 +147,13 @@ def heed_comments(
     added: list[Finding] = []
     for comment, number in _comments(source.text, root):
         codes = _CODE.findall(comment[1])
-        alone = not _before(source.text, comment).strip()  # then it is about the next line, too
-        lines = (number, number + 1) if alone else (number,)
+        alone = not _before(source.text, comment).strip()
+        lines = (number, number + _lines_down(source.text, comment)) if alone else (number,)
         found = {code: [i for n in lines for i in places.get((n, code), ())] for code in codes}
         ignored.update(i for each in found.values() for i in each)
         unused = [code for code in codes if not found[code]]
-        edits = (_removal(comment, source.text),) if unused == codes else ()
+        whole = comment[2] is not None  # no words of somebody's follow
+        edits = (_removal(comment, source.text),) if whole and unused == codes else ()
         told = [code for code in unused if code in active or code not in BY_CODE]
         added += [_unused(code, comment, source.text, edits) for code in told]
     kept = [each for i, each in enumerate(findings) if i not in ignored]
@@ -184,6 +186,12 @@ def _places(root: Node) -> Iterator[tuple[int, int]]:
         if isinstance(node, Scalar) and node.start is not None and node.end is not None:
             yield node.start.index, node.end.index
         stack += children(node)
+
+
+def _lines_down(text: str, comment: re.Match[str]) -> int:
+    """Return how many lines below a comment the next one is that is more than a comment."""
+    between = _COMMENT_LINES.match(text, text.find("\n", comment.start()) + 1)
+    return 1 + (between[0].count("\n") if between else 0)
 
 
 def _before(text: str, comment: re.Match[str]) -> str:
