@@ -350,6 +350,9 @@ def test_terminate_is_added_to_an_agent_without_tools():
     assert mended("type: react # loop\nsystemPrompt: a\n") == (
         "type: react # loop\nmcp: {localTools: [terminate]}\nsystemPrompt: a\n"
     )
+    assert mended("\ufefftype: react\r\n") == (
+        "\ufefftype: react\r\nmcp: {localTools: [terminate]}\r\n"
+    )
     assert mended("{systemPrompt: a, type: react}\n") == (
         "{systemPrompt: a, type: react, mcp: {localTools: [terminate]}}\n"
     )

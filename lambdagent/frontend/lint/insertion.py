@@ -110,7 +110,7 @@ class _Insertion:
         if self.text[self._start(node) : self._start(node) + 1] == "{":
             return Edit(end, end, f", mcp: {{{_TOOLS}}}")
         line = self.text.rfind("\n", 0, key) + 1
-        margin = self.text[line:key]
+        margin = self.text[line:key].removeprefix(BYTE_ORDER_MARK)
         blank = re.sub(r"[^ \t]", " ", margin)  # a first key may stand after `- `
         return self._line_below(end, f"{blank}mcp: {{{_TOOLS}}}")
 
