@@ -131,7 +131,7 @@ def finding(code: str, where: Span | None = None, **values: Any) -> Diagnostic:
 
 def _filled(text: Text, values: Mapping[str, Any]) -> Iterator[str]:
     words = {n: plain_text(value) if n in _WHOLE else shown(value) for n, value in values.items()}
-    return (part.format_map(words) for part in text)
+    return (part.format_map(words) if "{" in part else part for part in text)
 
 
 def in_english(found: Diagnostic) -> dict[str, str]:

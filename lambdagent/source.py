@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 _WIDTH = 100
+_SHORT = 4_000  # characters, through which it is faster to look again than to note all lines
 
 # What steers a terminal, turns the direction of text, or takes no place in it: control characters,
 # line and paragraph separators, surrogates, format characters, tags, fillers.
@@ -87,6 +88,8 @@ def place_of(text: str, offset: int) -> tuple[int, int]:
     >>> place_of("ab\ncd", 4)
     (2, 2)
     """
+    if len(text) < _SHORT:
+        return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
     starts = _line_starts(text)
     line = bisect_right(starts, offset)
     return line, offset - starts[line - 1] + 1

@@ -5,7 +5,7 @@ JSON-like and immutable: None, bool, int, float, str, tuples (arrays) and `Recor
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, TypeAlias
 
 from lambdagent.errors import plain
@@ -33,6 +33,19 @@ class Record(Mapping[str, "Data"]):
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of `key`, or `default`."""
         return self._items.get(key, default)
+
+    # The views of `Mapping` look each value up by a call of ours.
+    def keys(self) -> KeysView[str]:
+        """Return the keys."""
+        return self._items.keys()
+
+    def values(self) -> ValuesView[Data]:
+        """Return the values."""
+        return self._items.values()
+
+    def items(self) -> ItemsView[str, Data]:
+        """Return keys and values."""
+        return self._items.items()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import import_module
 from string import Formatter
 from typing import Any, Final
@@ -41,8 +42,13 @@ def choose(language: str) -> None:
 
 def text_of(code: str, language: str | None = None) -> Text:
     """Return the words of the diagnostic `code` in `language`, by default the chosen one."""
-    text: Text = import_module(_TABLES[language or _chosen]).MESSAGES[code]
-    return text
+    return _messages(language or _chosen)[code]
+
+
+@cache
+def _messages(language: str) -> Mapping[str, Text]:
+    found: Mapping[str, Text] = import_module(_TABLES[language]).MESSAGES
+    return found
 
 
 def told(value: Any) -> Any:

@@ -26,7 +26,7 @@ notes = st.sampled_from(
 lines_anywhere = st.sampled_from(
     [
         *("name: a", "'name': \"a b\"", "Name: a", "agentld: a", "x-note: {a: b}"),
-        *("guard: {validator: x, retry: 9}", "guard: {valdator: 'False', fallback: Last}"),
+        *("guard: {validator: x, retry: 9}", "guard: {validat_or: 'False', fallback: Last}"),
         *("memory: {enabled: 'true', size: 0}", "memory: {ttl: 0, strategy: locl}"),
         "checkpoint: {enabled: false, autoSaveSteps: '3'}",
     ]

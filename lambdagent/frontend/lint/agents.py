@@ -10,7 +10,6 @@ from lambdagent.frontend.lint.rules import File, Found
 from lambdagent.frontend.lint.spots import CALLERS, Spot, near
 from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import certain
-from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
 from lambdagent.messages import phrase
 
@@ -70,7 +69,7 @@ def same_names(file: File) -> Iterator[Found]:
 def no_terminate(spot: Spot, file: File) -> Iterator[Found]:
     """L004."""
     tools = spot.texts("mcp", "localTools")
-    if TERMINATE in tools or _is_illegible(spot, "mcp", "localTools"):
+    if TERMINATE in tools or spot.illegible("mcp", "localTools"):
         return
     meant = near(TERMINATE, tools)
     hint = (
@@ -82,12 +81,6 @@ def no_terminate(spot: Spot, file: File) -> Iterator[Found]:
     yield Found(("mcp", "localTools"), {"hint": hint}, edits)
 
 
-def _is_illegible(spot: Spot, *keys: str) -> bool:
-    """Whether something stands at `keys`, or where they begin, that could not be read."""
-    cut = range(1, len(keys) + 1)
-    return any(not spot.lacks(*keys[:n]) and spot.at(*keys[:n]) is None for n in cut)
-
-
 def many_rounds(spot: Spot, _file: File) -> Iterator[Found]:
     """L010."""
     rounds = spot.at("react", "maxSteps")
@@ -97,9 +90,9 @@ def many_rounds(spot: Spot, _file: File) -> Iterator[Found]:
 
 def no_tools(spot: Spot, _file: File) -> Iterator[Found]:
     """L011."""
-    if _tools(spot) or _is_illegible(spot, "mcp", "localTools"):
+    if _tools(spot) or spot.illegible("mcp", "localTools"):
         return
-    if spot.lacks("mcp", "onlineTool") or spot.at("mcp", "onlineTool") == Record():
+    if not (spot.at("mcp", "onlineTool") or spot.illegible("mcp", "onlineTool")):
         yield Found(("mcp", "localTools"))
 
 

@@ -20,6 +20,7 @@ from lambdagent.frontend.schema import VALIDATOR_NAMES
 from lambdagent.ir.labels import EARLY_STOP_NAMES
 from lambdagent.messages import phrase
 
+_EXIT_NAMES = frozenset(EARLY_STOP_NAMES)
 _LENGTH = ("call", "len", (("name", "x"),), ())
 _ANSWER = ("name", "x")
 # Longer answers are not made to try them; of more numbers nothing is said.
@@ -43,15 +44,21 @@ def constant_exit(spot: Spot, file: File) -> Iterator[Found]:
     text = spot.at("react", "earlyStop")
     if text is None:
         return
-    rows = parse_expression(text, frozenset(EARLY_STOP_NAMES))
-    if _has_names(rows):
+    value = _known_exit(text, file.holds)
+    if value is None:
         return
-    value = file.holds(rows, {})
     effect = (
         phrase("the loop ends after one round of tools") if value else phrase("it changes nothing")
     )
     words = {"expression": text, "value": "true" if value else "false", "effect": effect}
     yield Found(("react", "earlyStop"), words)
+
+
+@lru_cache(maxsize=512)
+def _known_exit(text: str, holds: Holds) -> bool | None:
+    """Return what an exit test comes to; None if that depends on the round."""
+    rows = parse_expression(text, _EXIT_NAMES)
+    return None if _has_names(rows) else holds(rows, {})
 
 
 def _verdict(spot: Spot, file: File) -> bool | None:

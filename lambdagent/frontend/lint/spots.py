@@ -62,6 +62,15 @@ class Spot:
             value = value[key]
         return False
 
+    def illegible(self, *keys: str) -> bool:
+        """Whether what stands at `keys`, or where they begin, could not be read."""
+        value: Any = self.data
+        for key in keys:
+            if value.__class__ is not Record:
+                break
+            value = value.get(key)
+        return value is BAD
+
     def written(self, *keys: str) -> Node | None:
         """Return what the file has at `keys`; None for what is inherited or a default."""
         node: Node | None = self.node
