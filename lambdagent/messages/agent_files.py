@@ -61,7 +61,7 @@ MESSAGES: dict[str, Text] = {
         fix="add `{key}:`",
     ),
     "S102": Text("unknown key `{key}`", why="{known}", fix="{hint}"),
-    "S103": Text("`{field}` must be {expected}, got {actual}"),
+    "S103": Text("`{field}` must be {expected}, got {actual}", fix="write {expected}"),
     "S104": Text("`{field}` must be {expected}, got {actual}", fix="{hint}"),
     "S105": Text(
         "the file is no agent: it holds {actual}",

@@ -42,7 +42,11 @@ MESSAGES: dict[str, Text] = {
         why="only one of them can be meant",
         fix="leave one of them out",
     ),
-    "U018": Text("`{option}` needs {what}", why="without that it would change nothing"),
+    "U018": Text(
+        "`{option}` needs {what}",
+        why="without that it would change nothing",
+        fix="add that, or leave `{option}` out",
+    ),
     "U026": Text("there is no rule `{rule}`", fix="{hint}"),
     "U027": Text(
         "what {rule} finds cannot be ignored",
@@ -76,6 +80,7 @@ MESSAGES: dict[str, Text] = {
     "U012": Text(
         "`{path}` is nothing that can be edited",
         why="a fork may change its `input`, or the answer of a step, as in `3` or `3:text`",
+        fix="write `input=TEXT`, or the number of a step, as in `3=TEXT`",
     ),
     "U030": Text(
         "which type of agent?", why="it is one of {types}", fix="as in `lambdagent new simple`"
@@ -83,13 +88,19 @@ MESSAGES: dict[str, Text] = {
     "U031": Text(
         "nobody is known to serve the model `{model}`", fix="say who does with `--provider`"
     ),
-    "U032": Text("`{option}` must be one line of at most {limit}, got {actual}"),
+    "U032": Text(
+        "`{option}` must be one line of at most {limit}, got {actual}",
+        fix="shorten it, or write it into the file afterwards",
+    ),
     "U033": Text(
         "`{path}` is there already",
         why="what is in it would be lost",
         fix="name another file with `--output`, or replace it with `--force`",
     ),
-    "U034": Text("nothing is written: the input ended before everything was answered"),
+    "U034": Text(
+        "nothing is written: the input ended before everything was answered",
+        fix="answer all that is asked, or give the answers as options",
+    ),
     "U035": Text(
         "`{path}` is not mended: {reason}",
         why="what others keep in it stays",

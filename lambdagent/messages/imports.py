@@ -5,7 +5,10 @@ from __future__ import annotations
 from lambdagent.messages.text import Text
 
 MESSAGES: dict[str, Text] = {
-    "I001": Text("`{field}` is not carried over: {reason}"),
+    "I001": Text(
+        "`{field}` is not carried over: {reason}",
+        fix="add to the agent file by hand what the agent needs of it",
+    ),
     "I002": Text(
         "what the tool `{name}` does is not carried over",
         why="that stands in program code, and an agent file holds none",

@@ -75,7 +75,9 @@ MESSAGES: dict[str, Text] = {
         "nothing says what the site `{name}` is",
         fix="add `where {{ {site} = {{…}} }}` after the term",
     ),
-    "P027": Text("`{field}` of the site `{name}` must be {expected}, got {actual}"),
+    "P027": Text(
+        "`{field}` of the site `{name}` must be {expected}, got {actual}", fix="write {expected}"
+    ),
     "P028": Text(
         "`{field}` of the site `{name}` is missing", why="it is {expected}", fix="{hint}"
     ),
@@ -111,7 +113,9 @@ MESSAGES: dict[str, Text] = {
         why="a text with `PAR(…)`, `Guard(…)` or their like is made of agents alone",
         fix="{hint}",
     ),
-    "P039": Text("`{form}` takes {expected}, got {actual}"),
+    "P039": Text(
+        "`{form}` takes {expected}, got {actual}", fix="docs/language.md shows what it takes"
+    ),
     "P040": Text(
         "the expression is not valid: {reason}", fix="docs/language.md lists what may be used"
     ),
@@ -150,5 +154,6 @@ MESSAGES: dict[str, Text] = {
     "P034": Text(
         "the kind `{kind}` of the site `{name}` does not exist",
         why="the kinds are {known}",
+        fix="write one of them",
     ),
 }

@@ -73,14 +73,17 @@ MESSAGES: dict[str, Text] = {
     "L014": Text(
         "the temperature is 0: the model answers as deterministically as it can",
         why="each application has one likely value, so a retry rarely changes it",
+        fix="leave it if that is meant; else write a higher one",
     ),
     "L015": Text(
         "the agent has a memory: {settings}",
         why="Γ′ = Γ ∪ store: what it answers depends on what it was asked before",
+        fix="leave it if that is meant; else remove `memory`",
     ),
     "L016": Text(
         "the agent reads a knowledge base",
         why="an oracle from outside: what it answers depends on what is stored there",
+        fix="leave it if that is meant; else remove `rag`",
     ),
     "L017": Text(
         "no answer passes the guard `{expression}`",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lambdagent.messages.text import Text
 
 MESSAGES: dict[str, Text] = {
-    "R001": Text("{message}", why="site `{site}`"),
+    "R001": Text("{message}", why="site `{site}`", fix="see with `--trace` what led there"),
     "R002": Text(
         "no answer passed the guard: {message}; the last was {got}",
         fix="raise `guard.retry`, or set `guard.fallback`",
@@ -83,7 +83,10 @@ MESSAGES: dict[str, Text] = {
         fix="{hint}",
     ),
     "E006": Text("the command of tool `{name}` is refused: {reason}", fix="{hint}"),
-    "E007": Text("the recording `{path}` cannot be read: {reason}"),
+    "E007": Text(
+        "the recording `{path}` cannot be read: {reason}",
+        fix="name the right file, or record it again with `--record`",
+    ),
     "E009": Text("the memory store `{name}` failed: {message}", fix="{hint}"),
     "E010": Text(
         "the agent `{agent}` has no model",
@@ -174,6 +177,7 @@ MESSAGES: dict[str, Text] = {
     "K017": Text(
         "the states of the run are not used: {finding}",
         why="its journal says all that is needed to go on; the next states take their place",
+        fix="nothing has to be done",
     ),
     "K019": Text(
         "the run began in `{path}`, which is not there",

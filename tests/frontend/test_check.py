@@ -178,7 +178,9 @@ def test_a_value_of_the_wrong_shape_is_told_with_its_path(written, field):
 
 
 def told_hint(written):
-    return bool(refused(f"{HEAD}{written}\n").diagnostic.fix)
+    """Whether there is more to say than what was expected."""
+    told_of = refused(f"{HEAD}{written}\n").diagnostic
+    return told_of.fix != f"write {told_of.expected}"
 
 
 # --- variables -----------------------------------------------------------------------------------

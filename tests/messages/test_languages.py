@@ -49,6 +49,27 @@ def test_the_words_of_a_code_fill_in_the_same_values(code: str):
         assert bool(english) == bool(chinese)
 
 
+@pytest.mark.parametrize("code", MESSAGES)
+def test_each_code_says_what_to_do(code: str):
+    assert MESSAGES[code].fix
+
+
+def test_no_hint_is_empty():
+    """Where the words of a fix are all a hint, each place that tells it has one."""
+    hints = {code for code, text in MESSAGES.items() if text.fix == "{hint}"}
+    empty = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call)
+        if any(isinstance(arg, ast.Constant) and arg.value in hints for arg in node.args)
+        for keyword in node.keywords
+        if keyword.arg == "hint"
+        if isinstance(keyword.value, ast.Constant) and not keyword.value.value
+    ]
+    assert empty == []
+
+
 def test_each_phrase_is_written_out_where_it_is_made():
     hidden = [place for place, call in calls() if not isinstance(call.args[0], ast.Constant)]
     assert hidden == []
@@ -147,7 +168,7 @@ def test_phrases_are_english_as_texts_and_told_in_chinese(chinese: None):
 
 def test_a_finding_is_told_in_chinese(chinese: None):
     found = finding("S103", field="a", expected=phrase("a list"), actual=[1])
-    assert render(found) == "错误[S103]: `a` 必须是列表，实际是：[1]"
+    assert render(found) == "错误[S103]: `a` 必须是列表，实际是：[1]\n修复: 改为列表"
     assert found.expected == "列表"
     assert str(errors.UsageError(finding("U009"))).startswith("错误[U009]: ")
 

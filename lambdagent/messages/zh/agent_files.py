@@ -61,7 +61,7 @@ MESSAGES: dict[str, Text] = {
         fix="添加 `{key}:`",
     ),
     "S102": Text("未知的键 `{key}`", why="{known}", fix="{hint}"),
-    "S103": Text("`{field}` 必须是{expected}，实际是：{actual}"),
+    "S103": Text("`{field}` 必须是{expected}，实际是：{actual}", fix="改为{expected}"),
     "S104": Text("`{field}` 必须是{expected}，实际是：{actual}", fix="{hint}"),
     "S105": Text(
         "文件里没有 Agent，内容是 {actual}",

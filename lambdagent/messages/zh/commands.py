@@ -40,7 +40,9 @@ MESSAGES: dict[str, Text] = {
         why="只可能有一种是想要的",
         fix="去掉其中一个",
     ),
-    "U018": Text("`{option}` 需要{what}", why="否则它什么也不会改变"),
+    "U018": Text(
+        "`{option}` 需要{what}", why="否则它什么也不会改变", fix="补上它，或者不用 `{option}`"
+    ),
     "U013": Text(
         "第 {place} 步没有疑问",
         why="运行继续时，已经得到的回答不会改变",
@@ -73,16 +75,23 @@ MESSAGES: dict[str, Text] = {
     ),
     "U030": Text("哪种类型的 Agent？", why="类型有 {types}", fix="例如 `lambdagent new simple`"),
     "U031": Text("不知道模型 `{model}` 由谁提供", fix="用 `--provider` 指明"),
-    "U032": Text("`{option}` 必须是一行，最多 {limit}，实际是：{actual}"),
+    "U032": Text(
+        "`{option}` 必须是一行，最多 {limit}，实际是：{actual}",
+        fix="缩短它，或者以后写入文件",
+    ),
     "U033": Text(
         "`{path}` 已经存在",
         why="其中的内容会丢失",
         fix="用 `--output` 指定另一个文件，或者用 `--force` 覆盖",
     ),
-    "U034": Text("没有写入任何内容：问题还没有全部回答，输入就结束了"),
+    "U034": Text(
+        "没有写入任何内容：问题还没有全部回答，输入就结束了",
+        fix="回答所有问题，或者用选项给出答案",
+    ),
     "U012": Text(
         "`{path}` 不是可以编辑的内容",
         why="分叉可以改变它的 `input`，或者某一步的回答，例如 `3` 或 `3:text`",
+        fix="写 `input=TEXT`，或者步骤的编号，例如 `3=TEXT`",
     ),
     "U035": Text(
         "没有修复 `{path}`：{reason}",

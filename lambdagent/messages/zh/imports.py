@@ -5,7 +5,10 @@ from __future__ import annotations
 from lambdagent.messages.text import Text
 
 MESSAGES: dict[str, Text] = {
-    "I001": Text("`{field}` 没有转换：{reason}"),
+    "I001": Text(
+        "`{field}` 没有转换：{reason}",
+        fix="Agent 需要的部分，请手工写入 Agent 文件",
+    ),
     "I002": Text(
         "工具 `{name}` 的功能没有转换",
         why="它写在程序代码里，而 Agent 文件里没有代码",

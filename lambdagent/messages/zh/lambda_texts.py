@@ -75,7 +75,9 @@ MESSAGES: dict[str, Text] = {
         "没有说明调用点 `{name}` 是什么",
         fix="在项的后面添加 `where {{ {site} = {{…}} }}`",
     ),
-    "P027": Text("调用点 `{name}` 的 `{field}` 必须是{expected}，实际是：{actual}"),
+    "P027": Text(
+        "调用点 `{name}` 的 `{field}` 必须是{expected}，实际是：{actual}", fix="改为{expected}"
+    ),
     "P028": Text("调用点 `{name}` 缺少 `{field}`", why="它是{expected}", fix="{hint}"),
     "P029": Text("调用点 `{name}` 没有 `{key}`", why="它有 {known}", fix="{hint}"),
     "P030": Text(
@@ -109,7 +111,9 @@ MESSAGES: dict[str, Text] = {
         why="含有 `PAR(…)`、`Guard(…)` 等形式的文本只能由 Agent 组成",
         fix="{hint}",
     ),
-    "P039": Text("`{form}` 需要{expected}，实际是：{actual}"),
+    "P039": Text(
+        "`{form}` 需要{expected}，实际是：{actual}", fix="docs/language.md 说明了它的写法"
+    ),
     "P040": Text("表达式不合法：{reason}", fix="docs/language.md 列出了可以使用的内容"),
     "P041": Text(
         "`{name}` 的提示词被截断了，而且没有哪一行有完整的内容",
@@ -145,5 +149,6 @@ MESSAGES: dict[str, Text] = {
     "P034": Text(
         "调用点 `{name}` 的种类 `{kind}` 不存在",
         why="种类有 {known}",
+        fix="写其中的一个",
     ),
 }

@@ -73,14 +73,17 @@ MESSAGES: dict[str, Text] = {
     "L014": Text(
         "temperature 为 0：确定性模式",
         why="确定性 Lambda：每个应用只有一个可能的值，重试很少改变它",
+        fix="如果本意如此，保持不变；否则写一个更高的值",
     ),
     "L015": Text(
         "记忆已启用，这是有状态 Agent：{settings}",
         why="Γ′ = Γ ∪ store：它的回答取决于以前的问题",
+        fix="如果本意如此，保持不变；否则删除 `memory`",
     ),
     "L016": Text(
         "RAG 已启用：可访问知识库",
         why="外部知识 Oracle：它的回答取决于那里存放的内容",
+        fix="如果本意如此，保持不变；否则删除 `rag`",
     ),
     "L017": Text(
         "没有回答能通过 guard `{expression}`",

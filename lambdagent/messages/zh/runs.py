@@ -5,7 +5,7 @@ from __future__ import annotations
 from lambdagent.messages.text import Text
 
 MESSAGES: dict[str, Text] = {
-    "R001": Text("{message}", why="调用点 `{site}`"),
+    "R001": Text("{message}", why="调用点 `{site}`", fix="用 `--trace` 查看之前发生了什么"),
     "R002": Text(
         "没有回答通过 guard：{message}；最后一个是 {got}",
         fix="增大 `guard.retry`，或者设置 `guard.fallback`",
@@ -83,7 +83,10 @@ MESSAGES: dict[str, Text] = {
         fix="{hint}",
     ),
     "E006": Text("工具 `{name}` 的命令被拒绝：{reason}", fix="{hint}"),
-    "E007": Text("无法读取录制文件 `{path}`：{reason}"),
+    "E007": Text(
+        "无法读取录制文件 `{path}`：{reason}",
+        fix="指定正确的文件，或者用 `--record` 重新录制",
+    ),
     "E009": Text("记忆存储 `{name}` 失败：{message}", fix="{hint}"),
     "E010": Text(
         "Agent `{agent}` 没有配置模型",
@@ -169,6 +172,7 @@ MESSAGES: dict[str, Text] = {
     "K017": Text(
         "没有使用该运行的状态：{finding}",
         why="继续运行只需要日志；之后的状态会取代它们",
+        fix="什么也不必做",
     ),
     "K019": Text(
         "运行是在 `{path}` 中开始的，而该目录不存在",
