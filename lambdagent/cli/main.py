@@ -18,27 +18,34 @@ import argparse
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
 from lambdagent.cli.output import Output, ReaderGoneError
 from lambdagent.errors import ERROR, FIX, NOTE, LambdagentError, SuspendedError, UsageError, plain
-from lambdagent.messages import ENGLISH, choose, language_of, say, told
+from lambdagent.messages import ENGLISH, choose, language_of, phrase, recognized_values, say, told
+from lambdagent.messages.text import phrased
 
 # Name on the command line, module, one line of help.
 COMMANDS = {
-    "new": ("new", "write an agent file to begin with"),
-    "import": ("import_", "make an agent file of a file of another framework"),
-    "run": ("run", "compile an agent and run it on an input"),
-    "compile": ("compile", "compile an agent and print its structure, without running it"),
-    "lint": ("lint", "say what is wrong with agents, what it means in λ, and how to mend it"),
-    "lambda": ("lambda_", "print an agent as a lambda expression"),
-    "reduce": ("reduce", "reduce a pure term step by step"),
-    "trace": ("trace", "show a recorded run: what the agent did, each reduction, each state"),
-    "checkpoints": ("checkpoints", "list the runs that are kept in a directory"),
-    "schema": ("schema", "print the JSON Schema of agent files, for editors"),
-    "version": ("version", "print the version"),
+    "new": ("new", phrase("write an agent file to begin with")),
+    "import": ("import_", phrase("make an agent file of a file of another framework")),
+    "run": ("run", phrase("compile an agent and run it on an input")),
+    "compile": ("compile", phrase("compile an agent and print its structure, without running it")),
+    "lint": (
+        "lint",
+        phrase("say what is wrong with agents, what it means in λ, and how to mend it"),
+    ),
+    "lambda": ("lambda_", phrase("print an agent as a lambda expression")),
+    "reduce": ("reduce", phrase("reduce a pure term step by step")),
+    "trace": (
+        "trace",
+        phrase("show a recorded run: what the agent did, each reduction, each state"),
+    ),
+    "checkpoints": ("checkpoints", phrase("list the runs that are kept in a directory")),
+    "schema": ("schema", phrase("print the JSON Schema of agent files, for editors")),
+    "version": ("version", phrase("print the version")),
 }
 
 INTERNAL, INTERRUPTED, READER_GONE = 70, 130, 141
@@ -178,9 +185,10 @@ def _top(argv: list[str], out: Output) -> int:
         return _dispatch(["version"], out)
     if not argv or argv[0] in {"--help", "-h", "help"}:
         width = max(map(len, COMMANDS))
-        lines = [f"  {name:<{width}}  {text}" for name, (_, text) in COMMANDS.items()]
-        usage = "usage: lambdagent COMMAND [OPTIONS] …\n\ncommands:\n" + "\n".join(lines)
-        out.answer(f"{usage}\n\n`lambdagent COMMAND --help` tells more about a command.")
+        lines = [f"  {name:<{width}}  {told(text)}" for name, (_, text) in COMMANDS.items()]
+        usage = f"{say('usage: ')}lambdagent {say('COMMAND [OPTIONS] …')}"
+        more = say("`lambdagent COMMAND --help` tells more about a command")
+        out.answer("\n".join([usage, "", f"{say('commands')}:", *lines, "", more]))
         return 0
     known = ", ".join(COMMANDS)
     what = say("there is no command `{name}`", name=argv[0])
@@ -188,9 +196,47 @@ def _top(argv: list[str], out: Output) -> int:
     return 2
 
 
-def _help(prog: str) -> argparse.HelpFormatter:
-    """Return what lays out the help: its own look for the width would load four modules more."""
-    return argparse.HelpFormatter(prog, width=_WIDTH)
+class _Help(argparse.HelpFormatter):
+    """Lays out the help in the language of the reader."""
+
+    def __init__(self, prog: str) -> None:
+        # Its own look for the width would load four modules more.
+        super().__init__(prog, width=_WIDTH)
+
+    def add_usage(
+        self,
+        usage: str | None,
+        actions: Iterable[argparse.Action],
+        groups: Iterable[Any],
+        prefix: str | None = None,
+    ) -> None:
+        super().add_usage(usage, actions, groups, say("usage: ") if prefix is None else prefix)
+
+    def _get_help_string(self, action: argparse.Action) -> str:
+        return str(told(action.help))
+
+
+# What argparse says of a wrong command line.
+_WRONG_USAGES = (
+    phrase("argument {name}: {message}"),
+    phrase("the following arguments are required: {names}"),
+    phrase("unrecognized arguments: {names}"),
+    phrase("expected one argument"),
+    phrase("expected at least one argument"),
+    phrase("not allowed with argument {name}"),
+    phrase("ignored explicit argument {value}"),
+    phrase("invalid {type} value: {value}"),
+)
+
+
+def _reworded(message: str) -> str:
+    """Return what argparse says in the language of the reader."""
+    for words in _WRONG_USAGES:
+        values = recognized_values([(words, message)])
+        if values is not None:
+            named: dict[str, object] = {name: _reworded(value) for name, value in values.items()}
+            return str(told(phrased(message, words, named)))
+    return message
 
 
 class _Parser(argparse.ArgumentParser):
@@ -198,11 +244,22 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, name: str, help_text: str, out: Output) -> None:
         super().__init__(
-            prog=name, description=help_text, allow_abbrev=False, formatter_class=_help
+            prog=name,
+            description=told(help_text),
+            allow_abbrev=False,
+            formatter_class=_Help,
+            add_help=False,
         )
         self._output = out
+        self._positionals.title = say("positional arguments")
+        self._optionals.title = say("options")
         self.add_argument(
-            "--traceback", action="store_true", help="show where in the program an error arose"
+            "-h", "--help", action="help", help=phrase("show this help message and exit")
+        )
+        self.add_argument(
+            "--traceback",
+            action="store_true",
+            help=phrase("show where in the program an error arose"),
         )
 
     def shorten_usage(self) -> None:
@@ -211,7 +268,7 @@ class _Parser(argparse.ArgumentParser):
             str(each.metavar) if each.nargs is None else f"[{each.metavar}]"
             for each in self._get_positional_actions()
         ]
-        self.usage = " ".join([self.prog, "[OPTIONS]", *places])
+        self.usage = " ".join([self.prog, say("[OPTIONS]"), *places])
 
     def print_help(self, _file: object = None) -> None:
         self._output.answer(self.format_help().rstrip("\n"))
@@ -226,5 +283,6 @@ class _Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, what)
 
     def error(self, message: str) -> NoReturn:
-        self._output.error(f"{self.format_usage()}{self.prog}: {told(ERROR)}: {message}")
+        what = f"{self.prog}: {told(ERROR)}: {_reworded(message)}"
+        self._output.error(f"{self.format_usage()}{what}")
         raise SystemExit(_WRONG_USAGE)

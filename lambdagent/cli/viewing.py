@@ -16,7 +16,7 @@ from lambdagent.cli.output import Output, columns, json_text
 from lambdagent.errors import UsageError, finding
 from lambdagent.ir.data_text import escaped
 from lambdagent.ir.fitting import fit_middle
-from lambdagent.messages import say
+from lambdagent.messages import phrase, say
 from lambdagent.trace import comparison, flamegraph, stats, timeline
 from lambdagent.trace.listing import is_record, matches
 from lambdagent.trace.nesting import Nesting
@@ -31,22 +31,36 @@ _STDOUT = "-"
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the views."""
     add = parser.add_argument
-    add("--html", metavar="FILE", help="write a page that shows every step, for any browser")
-    add("--timeline", action="store_true", help="draw when the steps were")
+    add(
+        "--html",
+        metavar="FILE",
+        help=phrase("write a page that shows every step, for any browser"),
+    )
+    add("--timeline", action="store_true", help=phrase("draw when the steps were"))
     add(
         "--flamegraph",
         nargs="?",
         const=_STDOUT,
         metavar="FILE",
-        help="draw what the steps stand in as an SVG, to FILE or through a pipe",
+        help=phrase("draw what the steps stand in as an SVG, to FILE or through a pipe"),
     )
-    add("--by", choices=flamegraph.WEIGHTS, help="what the width of the flame graph is; time")
-    add("--stats", action="store_true", help="sums by term, reductions, failures, retries")
-    add("--diff", metavar="OTHER", help="where another run parts from this one; exit code 1")
+    add(
+        "--by",
+        choices=flamegraph.WEIGHTS,
+        help=phrase("what the width of the flame graph is; time"),
+    )
+    add("--stats", action="store_true", help=phrase("sums by term, reductions, failures, retries"))
+    add(
+        "--diff",
+        metavar="OTHER",
+        help=phrase("where another run parts from this one; exit code 1"),
+    )
     add(
         "--check",
         action="store_true",
-        help="go through the run rule by rule: is it what its program does? exit code 1 if not",
+        help=phrase(
+            "go through the run rule by rule: is it what its program does? exit code 1 if not"
+        ),
     )
 
 

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from lambdagent.cli.main import main
+from lambdagent.cli.main import COMMANDS, main
 from lambdagent.cli.output import Output
 from tests.cli.command import Command
 
@@ -48,6 +48,43 @@ def test_json_and_workflow_commands_are_chinese_too(command: Command):
 def test_what_is_wrong_with_a_command_line_is_told_in_chinese(command: Command):
     assert command("runn").err.startswith("lambdagent: 没有命令 `runn`\n修复: ")
     assert "应为：0 到 2 的数，实际是：" in command("run", "a.yml", "x", "--temperature", "9").err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_each_command_is_chinese(command: Command, name: str):
+    text = command(name, "--help").out
+    assert text.startswith(f"用法：lambdagent {name} [选项]")
+    blocks = re.split(r"^  (?=\S)", text, flags=re.MULTILINE)[1:]
+    assert len(blocks) >= 2
+    assert [block for block in blocks if not CHINESE.search(block)] == []
+    assert not re.search(r"(?<!-)\b(the|of|is|and|show|default)\b", text)
+
+
+def test_the_commands_and_rules_have_chinese_titles(command: Command):
+    listed = command().out
+    rules = command("lint", "--rules").out
+    assert listed.startswith("用法：lambdagent 命令 [选项] …\n\n命令:\n")
+    for line in [*re.findall("^  .*", listed, re.MULTILINE), *rules.splitlines()]:
+        assert CHINESE.search(line)
+
+
+@pytest.mark.parametrize(
+    ("argv", "told"),
+    [
+        (["compile"], "缺少必需的参数：FILE"),
+        (["lint", "--foo"], "无法识别的参数：--foo"),
+        (["lint", "a", "--level"], "参数 --level：需要一个值"),
+        (["lint", "a", "--level", "x"], '参数 --level：没有 "x"：使用其中之一：error, warn, info'),
+        (["run", "a", "b", "--trace=3"], "参数 --trace：不接受值 '3'"),
+        (["lambda", "a", "--ascii", "--latex"], "参数 --latex：不能与参数 --ascii 同时使用"),
+        (["run", "a", "b", "--max-steps", "x"], "参数 --max-steps：应为：不小于 1 的整数"),
+    ],
+)
+def test_what_argparse_says_is_chinese(command: Command, argv: list[str], told: str):
+    done = command(*argv)
+    assert done.code == 2
+    assert done.err.startswith("用法：lambdagent ")
+    assert f": 错误: {told}" in done.err
 
 
 def test_a_failure_of_a_run_is_told_in_chinese_and_kept_in_english(command: Command):

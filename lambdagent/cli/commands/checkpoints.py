@@ -18,7 +18,7 @@ from lambdagent.effects.run_directory import RunDirectory, leftovers_in, runs_in
 from lambdagent.errors import CheckpointError, UsageError, finding
 from lambdagent.ir.exchange import key_text
 from lambdagent.machine.text import cut
-from lambdagent.messages import say
+from lambdagent.messages import phrase, say
 from lambdagent.trace.sight import Sight, path_text, stands
 from lambdagent.trace.text import render_record
 
@@ -32,12 +32,12 @@ _HEAD = ("RUN", "AGENT", "BEGAN", "STANDS", "CALLS", "SIZE")
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the directory and what is wanted."""
     add = parser.add_argument
-    add("directory", type=place, metavar="DIR", help="where runs are kept")
+    add("directory", type=place, metavar="DIR", help=phrase("where runs are kept"))
     add(
         "--show",
         type=place,
         metavar="RUN",
-        help="print where a run stands: its steps, and its continuation",
+        help=phrase("print where a run stands: its steps, and its continuation"),
     )
     add(
         "--prune",
@@ -45,9 +45,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="?",
         const=0,
         metavar="N",
-        help="remove finished runs until no more than N runs are left; all of them without N",
+        help=phrase(
+            "remove finished runs until no more than N runs are left; all of them without N"
+        ),
     )
-    add("--format", choices=("text", "json"), help="form of the list")
+    add("--format", choices=("text", "json"), help=phrase("form of the list"))
 
 
 def run(arguments: Namespace, out: Output) -> int:

@@ -12,6 +12,7 @@ from lambdagent.api import compiling
 from lambdagent.cli.findings import Finding, render_findings
 from lambdagent.cli.output import Output, json_text
 from lambdagent.errors import UsageError, finding
+from lambdagent.messages import phrase
 
 _FAILED, _ERRORS = 1, 3
 
@@ -19,25 +20,27 @@ _FAILED, _ERRORS = 1, 3
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the file, the format, and what is looked at besides."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="agent file: YAML, λ text (.lam) or tables (.json)")
+    add("file", metavar="FILE", help=phrase("agent file: YAML, λ text (.lam) or tables (.json)"))
     add(
         "--format",
         choices=("text", "json", "python", "sarif", "github"),
         default="text",
-        help="text for people, json for tools, python for code that rebuilds the term; sarif and "
-        "github print what is wrong with the file, for services that build and test",
+        help=phrase(
+            "text for people, json for tools, python for code that rebuilds the term; sarif and "
+            "github print what is wrong with the file, for services that build and test"
+        ),
     )
     add(
         "--bounds",
         action="store_true",
-        help="print how often models and tools can be called instead; json has that too",
+        help=phrase("print how often models and tools can be called instead; json has that too"),
     )
     add(
         "--dry-run",
         action="store_true",
-        help="connect to every server that a run would ask, without asking anything",
+        help=phrase("connect to every server that a run would ask, without asking anything"),
     )
-    add("--validate", action="store_true", help="lint the file, too")
+    add("--validate", action="store_true", help=phrase("lint the file, too"))
 
 
 def run(arguments: Namespace, out: Output) -> int:

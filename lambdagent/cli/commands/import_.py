@@ -9,6 +9,7 @@ from lambdagent.api.importing import FRAMEWORKS, import_agents
 from lambdagent.cli.files import place, write_new
 from lambdagent.cli.output import Output
 from lambdagent.errors import Diagnostic
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 WITH_LOSSES = 3
@@ -21,11 +22,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "framework",
         choices=tuple(FRAMEWORKS),
         metavar="FRAMEWORK",
-        help=f"one of {', '.join(FRAMEWORKS)}",
+        help=phrase("one of {words}", words=", ".join(FRAMEWORKS)),
     )
-    add("path", type=place, metavar="PATH", help="its file; for crewai also its directory")
-    add("--output", type=place, metavar="FILE", help="where to write it instead of stdout")
-    add("--force", action="store_true", help="replace a file that is there")
+    add("path", type=place, metavar="PATH", help=phrase("its file; for crewai also its directory"))
+    add("--output", type=place, metavar="FILE", help=phrase("where to write it instead of stdout"))
+    add("--force", action="store_true", help=phrase("replace a file that is there"))
 
 
 def run(arguments: Namespace, out: Output) -> int:

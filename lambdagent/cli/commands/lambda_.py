@@ -5,24 +5,35 @@ from argparse import ArgumentParser, Namespace
 from lambdagent.api import compiling
 from lambdagent.cli.output import Output
 from lambdagent.errors import UsageError, finding
+from lambdagent.messages import phrase
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the file, the format and the spelling."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="agent file: YAML, λ text (.lam) or tables (.json)")
+    add("file", metavar="FILE", help=phrase("agent file: YAML, λ text (.lam) or tables (.json)"))
     add(
         "--format",
         choices=("human", "formal", "json"),
         default="human",
-        help="human for people; formal is the core term, and json its tables: all run",
+        help=phrase("human for people; formal is the core term, and json its tables: all run"),
     )
-    add("--brief", action="store_true", help="for people, without settings and long prompts")
-    add("--desugar", action="store_true", help="pure λ: variables, λ, applications; it runs")
+    add(
+        "--brief",
+        action="store_true",
+        help=phrase("for people, without settings and long prompts"),
+    )
+    add(
+        "--desugar",
+        action="store_true",
+        help=phrase("pure λ: variables, λ, applications; it runs"),
+    )
     spelling = parser.add_mutually_exclusive_group()
-    spelling.add_argument("--ascii", action="store_true", help="formal, in nothing but ASCII")
-    spelling.add_argument("--latex", action="store_true", help="the core term in LaTeX")
-    add("--de-bruijn", action="store_true", help="formal, with indices for variables")
+    spelling.add_argument(
+        "--ascii", action="store_true", help=phrase("formal, in nothing but ASCII")
+    )
+    spelling.add_argument("--latex", action="store_true", help=phrase("the core term in LaTeX"))
+    add("--de-bruijn", action="store_true", help=phrase("formal, with indices for variables"))
 
 
 def run(arguments: Namespace, out: Output) -> int:

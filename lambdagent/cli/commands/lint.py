@@ -31,42 +31,48 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="FILE…",
         nargs="*",
         type=place,
-        help="agent files, λ texts (.lam), tables (.json); all agents below a directory; "
-        "- reads an agent file from standard input",
+        help=phrase(
+            "agent files, λ texts (.lam), tables (.json); all agents below a directory; "
+            "- reads an agent file from standard input"
+        ),
     )
     parser.add_argument(
         "--level",
         choices=linting.LEVELS,
         default="info",
-        help="the lowest level that is told; info by default",
+        help=phrase("the lowest level that is told; info by default"),
     )
     parser.add_argument(
         "--rules",
         metavar="CODES",
         nargs="?",
         const="",
-        help="run only these, such as L001,L004; without CODES, list all rules",
+        help=phrase("run only these, such as L001,L004; without CODES, list all rules"),
     )
     parser.add_argument(
         "--ignore",
         metavar="CODES",
         action="append",
         default=[],
-        help="do not run these; in a file, `# lint: ignore L014` on a line or above it",
+        help=phrase("do not run these; in a file, `# lint: ignore L014` on a line or above it"),
     )
     parser.add_argument(
         "--format",
         choices=findings.FORMATS,
         default="text",
-        help="text for people, json for tools, sarif and github for services that build and test",
+        help=phrase(
+            "text for people, json for tools, sarif and github for services that build and test"
+        ),
     )
     parser.add_argument(
         "--fix",
         action="store_true",
-        help="mend in the files what is certain; comments and layout stay",
+        help=phrase("mend in the files what is certain; comments and layout stay"),
     )
     parser.add_argument(
-        "--diff", action="store_true", help="show what `--fix` would change, and change nothing"
+        "--diff",
+        action="store_true",
+        help=phrase("show what `--fix` would change, and change nothing"),
     )
 
 
@@ -75,7 +81,7 @@ def run(arguments: Namespace, out: Output) -> int:
     if arguments.rules == "":
         if arguments.files:
             raise UsageError(finding("U018", option="--rules", what=phrase("codes beside a file")))
-        out.answer("\n".join(f"{r.code}  {r.level:<5}  {r.title}" for r in linting.RULES))
+        out.answer("\n".join(f"{r.code}  {r.level:<5}  {told(r.title)}" for r in linting.RULES))
         return 0
     _check(arguments)
     only, ignored = _codes([arguments.rules or ""]), _codes(arguments.ignore)

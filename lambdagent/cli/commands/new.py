@@ -13,6 +13,7 @@ from lambdagent.cli.files import place, write_new
 from lambdagent.cli.output import Output, has_terminal
 from lambdagent.errors import UsageError, finding
 from lambdagent.ir.services import provider_of
+from lambdagent.messages import phrase
 from lambdagent.source import HIDDEN
 
 _STANDARD_OUTPUT = "-"
@@ -28,26 +29,29 @@ def add_arguments(parser: ArgumentParser) -> None:
         nargs="?",
         choices=starting.TYPES,
         metavar="TYPE",
-        help=f"one of {', '.join(starting.TYPES)}; in a terminal, what is left out is asked for",
+        help=phrase(
+            "one of {names}; in a terminal, what is left out is asked for",
+            names=", ".join(starting.TYPES),
+        ),
     )
-    add("--name", help="what the agent is called; its type by default")
+    add("--name", help=phrase("what the agent is called; its type by default"))
     add(
         "--provider",
         choices=starting.PROVIDERS,
-        help="who answers; by default scripted, which needs no key",
+        help=phrase("who answers; by default scripted, which needs no key"),
     )
-    add("--model", help="the model; a usual one of the provider by default")
+    add("--model", help=phrase("the model; a usual one of the provider by default"))
     add(
         "--output",
         type=place,
         metavar="FILE",
-        help="where to write it, - for standard output; NAME.yml by default",
+        help=phrase("where to write it, - for standard output; NAME.yml by default"),
     )
-    add("--force", action="store_true", help="replace a file that is there")
+    add("--force", action="store_true", help=phrase("replace a file that is there"))
     add(
         "--lang",
         choices=starting.LANGUAGES,
-        help="language of comments and prompts; LAMBDAGENT_LANG or the locale by default",
+        help=phrase("language of comments and prompts; LAMBDAGENT_LANG or the locale by default"),
     )
 
 

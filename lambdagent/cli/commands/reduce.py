@@ -12,6 +12,7 @@ from lambdagent.cli.files import standard_input
 from lambdagent.cli.output import Output
 from lambdagent.errors import UsageError, finding
 from lambdagent.machine.reduction import STRATEGIES
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 _AGENTS = (".yml", ".yaml", ".json")
@@ -28,28 +29,35 @@ _ENDLESS = 1
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the term, the strategy and what is shown."""
     add = parser.add_argument
-    add("term", metavar="EXPR|FILE", help="a λ term, or a .lam file; - reads standard input")
+    add(
+        "term",
+        metavar="EXPR|FILE",
+        help=phrase("a λ term, or a .lam file; - reads standard input"),
+    )
     add(
         "--strategy",
         choices=STRATEGIES,
         default=STRATEGIES[0],
-        help="call by value (as agents run), normal order, or call by need; default cbv",
+        help=phrase("call by value (as agents run), normal order, or call by need; default cbv"),
     )
     add(
         "--max-steps",
         type=whole(0),
         default=_MAX_STEPS,
         metavar="N",
-        help=f"most steps; default {_MAX_STEPS}",
+        help=phrase("most steps; default {count}", count=_MAX_STEPS),
     )
-    add("--fold", action="store_true", help="write known terms as TRUE, church[3], …")
+    add("--fold", action="store_true", help=phrase("write known terms as TRUE, church[3], …"))
     add(
         "--full",
         action="store_true",
-        help="whole lines; without it a line ends at the width of the terminal, "
-        f"or elsewhere after {_LONGEST:,} characters of the term, and … stands for the rest",
+        help=phrase(
+            "whole lines; without it a line ends at the width of the terminal, or elsewhere after "
+            "{count} characters of the term, and … stands for the rest",
+            count=f"{_LONGEST:,}",
+        ),
     )
-    add("--prelude", metavar="FILE", help="a .lam file with definitions")
+    add("--prelude", metavar="FILE", help=phrase("a .lam file with definitions"))
 
 
 def run(arguments: Namespace, out: Output) -> int:

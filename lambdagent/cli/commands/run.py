@@ -63,81 +63,100 @@ def add_arguments(parser: ArgumentParser) -> None:
         "file",
         metavar="FILE",
         nargs="?",
-        help="agent file: YAML, λ text (.lam) or tables (.json)",
+        help=phrase("agent file: YAML, λ text (.lam) or tables (.json)"),
     )
-    add("input", metavar="INPUT", nargs="?", help="the input; - reads standard input")
+    add("input", metavar="INPUT", nargs="?", help=phrase("the input; - reads standard input"))
     add(
-        "--input", dest="input_file", type=place, metavar="FILE", help="read the input from a file"
+        "--input",
+        dest="input_file",
+        type=place,
+        metavar="FILE",
+        help=phrase("read the input from a file"),
     )
-    add("--trace", action="store_true", help="print the β-trace on standard error")
-    add("--trace-file", type=place, metavar="FILE", help="record the run, for `trace`")
+    add("--trace", action="store_true", help=phrase("print the β-trace on standard error"))
+    add("--trace-file", type=place, metavar="FILE", help=phrase("record the run, for `trace`"))
     add(
         "--record",
         type=place,
         metavar="FILE",
-        help="write what the models said, for `script: {recording: …}`",
+        help=phrase("write what the models said, for `script: {recording: …}`"),
     )
-    add("--max-steps", type=whole(1), metavar="N", help="bound of every ReAct loop")
-    add("--temperature", type=_temperature, metavar="T", help="temperature of every agent")
-    add("--timeout", type=_seconds, metavar="S", help="longest time for the run, in seconds")
+    add("--max-steps", type=whole(1), metavar="N", help=phrase("bound of every ReAct loop"))
+    add("--temperature", type=_temperature, metavar="T", help=phrase("temperature of every agent"))
+    add(
+        "--timeout",
+        type=_seconds,
+        metavar="S",
+        help=phrase("longest time for the run, in seconds"),
+    )
     add(
         "--budget",
         action="append",
         default=[],
         type=budgets.limit,
         metavar=budgets.FORM,
-        help="what the run may spend: tokens, usd, calls (of models) or seconds",
+        help=phrase("what the run may spend: tokens, usd, calls (of models) or seconds"),
     )
-    add("--engine", choices=ENGINES, help="what runs the program; the file decides by default")
-    add("--model", metavar="MODEL", help="model of every agent")
+    add(
+        "--engine",
+        choices=ENGINES,
+        help=phrase("what runs the program; the file decides by default"),
+    )
+    add("--model", metavar="MODEL", help=phrase("model of every agent"))
     add(
         "--tool",
         action="append",
         default=[],
         type=_named("NAME=COMMAND"),
         metavar="NAME=COMMAND",
-        help="a shell command as a tool; {} becomes its input, without {} it reads stdin",
+        help=phrase("a shell command as a tool; {} becomes its input, without {} it reads stdin"),
     )
-    add("--tool-timeout", type=_seconds, metavar="S", help="longest time for one tool call")
+    add(
+        "--tool-timeout", type=_seconds, metavar="S", help=phrase("longest time for one tool call")
+    )
     add(
         "--env",
         action="append",
         default=[],
         type=_named("KEY=VALUE"),
         metavar="KEY=VALUE",
-        help="something that the agent remembers from the start",
+        help=phrase("something that the agent remembers from the start"),
     )
-    add("--user", metavar="NAME", help="whose memories of the scope `user` the run has")
+    add(
+        "--user",
+        metavar="NAME",
+        help=phrase("whose memories of the scope `user` the run has"),
+    )
     add(
         "--session",
         metavar="NAME",
-        help="the session whose memories it has; without one they end with the run",
+        help=phrase("the session whose memories it has; without one they end with the run"),
     )
     add(
         "--checkpoint-dir",
         type=place,
         metavar="DIR",
-        help="keep the run on disk, in a directory of its own",
+        help=phrase("keep the run on disk, in a directory of its own"),
     )
-    add("--resume", type=place, metavar="RUN", help="go on with a run that was kept")
+    add("--resume", type=place, metavar="RUN", help=phrase("go on with a run that was kept"))
     add(
         "--in-doubt",
         choices=keeping.POLICIES,
-        help="what to do with calls of which nobody knows whether they were carried out",
+        help=phrase("what to do with calls of which nobody knows whether they were carried out"),
     )
     add(
         "--force",
         action="store_true",
-        help="go on with the program of FILE, as long as nothing that differs was called",
+        help=phrase("go on with the program of FILE, as long as nothing that differs was called"),
     )
-    add("--at", metavar="N", help="begin a new run that is as RUN was until step N")
+    add("--at", metavar="N", help=phrase("begin a new run that is as RUN was until step N"))
     add(
         "--answer",
         action="append",
         default=[],
         type=_named("N=TEXT"),
         metavar="N=TEXT",
-        help="what step N answered, in a new run or where that is in doubt",
+        help=phrase("what step N answered, in a new run or where that is in doubt"),
     )
     add(
         "--edit",
@@ -145,7 +164,9 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         type=_named("PATH=VALUE"),
         metavar="PATH=VALUE",
-        help="what the new run has another of: input, a step's answer N, or a part of it N:field",
+        help=phrase(
+            "what the new run has another of: input, a step's answer N, or a part of it N:field"
+        ),
     )
     add(
         "--approve",
@@ -153,30 +174,33 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         nargs="?",
         metavar="KEY",
-        help="make the call that waits for a person: the one at KEY, or all that wait",
+        help=phrase("make the call that waits for a person: the one at KEY, or all that wait"),
     )
     add(
         "--deny",
         action="append",
         default=[],
         metavar="[KEY=]WHY",
-        help="do not make it, and tell the agent why",
+        help=phrase("do not make it, and tell the agent why"),
     )
     add(
         "--stream",
         action="store_true",
-        help="print what models say while they do; the answer comes last",
+        help=phrase("print what models say while they do; the answer comes last"),
     )
     add(
-        "--output", type=place, metavar="FILE", help="write the answer to a file instead of stdout"
+        "--output",
+        type=place,
+        metavar="FILE",
+        help=phrase("write the answer to a file instead of stdout"),
     )
-    add("--format", choices=("text", "json"), default="text", help="form of the answer")
-    add("--quiet", "-q", action="store_true", help="print nothing but the answer")
+    add("--format", choices=("text", "json"), default="text", help=phrase("form of the answer"))
+    add("--quiet", "-q", action="store_true", help=phrase("print nothing but the answer"))
     add(
         "--verbose",
         "-v",
         action="store_true",
-        help="print every step as it ends; on a terminal also what is under way",
+        help=phrase("print every step as it ends; on a terminal also what is under way"),
     )
 
 

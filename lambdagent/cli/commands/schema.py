@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 
 from lambdagent.api.schema import agent_schema
 from lambdagent.cli.output import Output, json_text
-from lambdagent.messages import language_of
+from lambdagent.messages import language_of, phrase
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -13,7 +13,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--lang",
         choices=("en", "zh"),
-        help="language of the descriptions; LAMBDAGENT_LANG decides by default",
+        help=phrase("language of the descriptions; LAMBDAGENT_LANG decides by default"),
     )
 
 

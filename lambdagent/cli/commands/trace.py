@@ -30,19 +30,29 @@ _FORMATS = ("text", "json", "jsonl")
 def add_arguments(parser: ArgumentParser) -> None:
     """Take the recorded run and how to look at it."""
     add = parser.add_argument
-    add("run", metavar="RUN", help="a file of `run --trace-file`, or a directory of a kept run")
+    add(
+        "run",
+        metavar="RUN",
+        help=phrase("a file of `run --trace-file`, or a directory of a kept run"),
+    )
     add(
         "--level",
         choices=_LEVELS,
         default=_LEVELS[0],
-        help="what the agent did, each reduction, or each transition of the machine",
+        help=phrase("what the agent did, each reduction, or each transition of the machine"),
     )
-    add("--step", type=whole(0), metavar="N", help="all about step N alone")
+    add("--step", type=whole(0), metavar="N", help=phrase("all about step N alone"))
     add(
-        "--filter", metavar="TERM", help="steps of a name, a kind, a rule or a site; may be a glob"
+        "--filter",
+        metavar="TERM",
+        help=phrase("steps of a name, a kind, a rule or a site; may be a glob"),
     )
-    add("--slow", action="store_true", help="step through the run by keys; h there shows them")
-    add("--format", choices=_FORMATS, default=_FORMATS[0], help="form of the steps")
+    add(
+        "--slow",
+        action="store_true",
+        help=phrase("step through the run by keys; h there shows them"),
+    )
+    add("--format", choices=_FORMATS, default=_FORMATS[0], help=phrase("form of the steps"))
     viewing.add_arguments(parser)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lambdagent.messages.text import Text
 from lambdagent.messages.zh import (
     agent_files,
+    command_words,
     commands,
     file_words,
     imports,
@@ -37,6 +38,7 @@ PHRASES: dict[str, str] = {
     **run_words.PHRASES,
     **store_words.PHRASES,
     **file_words.PHRASES,
+    **command_words.PHRASES,
 }
 # Those that are found again in the data of a run, longest first: what they say is the most exact.
 OF_RUNS: tuple[str, ...] = tuple(sorted(run_words.PHRASES, key=len, reverse=True))
