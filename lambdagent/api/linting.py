@@ -29,6 +29,7 @@ from lambdagent.ir.bounds import bounds
 from lambdagent.ir.summary import summary
 from lambdagent.ir.surface import Term
 from lambdagent.machine.expression import check
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 Finding: TypeAlias = rules.Finding
@@ -112,7 +113,11 @@ def selection(level: Level, only: Collection[str], ignored: Collection[str]) -> 
     for code in (*only, *ignored):
         if code not in table.BY_CODE:
             meant = nearest(code, table.BY_CODE)
-            hint = f"write `{meant}`" if meant else "`lambdagent lint --rules` lists them"
+            hint = (
+                phrase("write `{meant}`", meant=meant)
+                if meant
+                else phrase("`lambdagent lint --rules` lists them")
+            )
             raise UsageError(finding("U026", rule=code, hint=hint))
     for code in ignored:
         if table.BY_CODE[code].refused:

@@ -39,6 +39,7 @@ from lambdagent.ir.costs import (
     then,
 )
 from lambdagent.ir.walk import children, nodes, reaches
+from lambdagent.messages import phrase
 
 # What else a choice between functions can be is unknown.
 _MOST_CHOICES: Final = 16
@@ -221,9 +222,9 @@ class _Executor:
         key = (id(function), id(argument))
         if key in self._known:
             known = self._known[key]
-            return known or self.give_up("a function applies itself")
+            return known or self.give_up(phrase("a function applies itself"))
         if self._left <= 0:
-            return self.give_up("the program is too complex to be analysed")
+            return self.give_up(phrase("the program is too complex to be analysed"))
         self._left -= 1
         self._known[key] = None
         found = yield _APPLY[function.kind](self, function, argument)
@@ -231,7 +232,7 @@ class _Executor:
         return found
 
     def apply_unknown(self, _function: Value, _argument: Value) -> Found:
-        return self.give_up("a function is called that is not known before the run")
+        return self.give_up(phrase("a function is called that is not known before the run"))
 
     def apply_data(self, _function: Value, _argument: Value) -> Found:
         return DATA, FAILS
@@ -331,7 +332,7 @@ class _Executor:
         function, items = operands
         value, cost = yield self.apply(function, items)
         if cost is not FREE:
-            self.reasons["`pmap` runs a function once for each item of a list"] = None
+            self.reasons[phrase("`pmap` runs a function once for each item of a list")] = None
         return self.join([value, DATA]), many_beside(cost)
 
     def fire_catch(self, _prim: Prim, operands: tuple[Value, ...]) -> Rule:

@@ -7,6 +7,7 @@ import pytest
 
 from lambdagent.cli.main import COMMANDS, main
 from lambdagent.cli.output import Output
+from lambdagent.frontend.lint.pages import PAGES
 from tests.cli.command import Command
 
 CHINESE = re.compile("[一-鿿]")
@@ -58,6 +59,13 @@ def test_the_help_of_each_command_is_chinese(command: Command, name: str):
     assert len(blocks) >= 2
     assert [block for block in blocks if not CHINESE.search(block)] == []
     assert not re.search(r"(?<!-)\b(the|of|is|and|show|default)\b", text)
+
+
+def test_what_lint_finds_is_chinese_to_its_innermost_words(command: Command):
+    command.write("b.lam", PAGES["L030"].bad)
+    assert "`pmap` 对列表的每一项运行一次函数" in command("lint", "b.lam").out
+    assert "没有规则 `L4`" in command("lint", "b.lam", "--ignore", "L4").err
+    assert "列出所有规则" in command("lint", "b.lam", "--ignore", "L4").err
 
 
 def test_the_commands_and_rules_have_chinese_titles(command: Command):

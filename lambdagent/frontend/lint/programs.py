@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lambdagent.frontend.lint.rules import Found
 from lambdagent.ir.bounds import Bounds
 from lambdagent.ir.costs import INFINITY, count_text
+from lambdagent.messages import told
 
 
 def twice_on_a_path(bounds: Bounds) -> Iterator[Found]:
@@ -21,7 +22,7 @@ def without_bound(bounds: Bounds) -> Iterator[Found]:
     for site in bounds.sites.values():
         if site.calls.most == INFINITY:
             least = count_text(site.calls.least, round_up=False)
-            reason = "; ".join(bounds.reasons)
+            reason = "; ".join(told(each) for each in bounds.reasons)
             yield Found((), {"site": f"`{site.name}`", "reason": reason, "least": least})
 
 
