@@ -232,7 +232,7 @@ def _hint(before: str, found: str, expected: set[str]) -> str:
     for terminal, words, hint in _HINTS_BY_TERMINAL:
         if terminal in expected and words.search(before):
             return hint
-    return ""
+    return phrase("docs/language.md shows how each form is written")
 
 
 _ANYTHING = re.compile("")

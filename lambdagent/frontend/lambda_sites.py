@@ -335,7 +335,7 @@ class Checker:
             "P029",
             key=key,
             known=listed,
-            hint=phrase("write `{meant}`", meant=meant) if meant else "",
+            hint=phrase("write `{meant}`", meant=meant) if meant else phrase("remove it"),
         )
 
     def static(self, kind: str, given: dict[str, Data], *, exact: bool = False) -> dict[str, Data]:

@@ -19,6 +19,7 @@ _UNCLOSED = "found unexpected end of stream"
 _IN_BRACKETS = {"did not find expected ',' or ']'", "did not find expected ',' or '}'"}
 _REMOVE = phrase('remove it, or write it as an escape in double quotes, such as `"\\x07"`')
 _CLOSE = phrase("write it where the bracket ends")
+_LOOK = phrase("look for an indent, a bracket or a quote that is wrong here or just above")
 _MARGIN = re.compile(r"[ \t]*")
 
 # What the library says: what that means, and what may be done about it.
@@ -48,6 +49,18 @@ _REASONS = {
     "found unknown escape character": (
         phrase("the backslash in the double quotes starts no known escape"),
         phrase("write it twice, or use single quotes"),
+    ),
+    "did not find expected node content": (
+        phrase("a value was expected"),
+        phrase("write it, or close the bracket that is open"),
+    ),
+    "block sequence entries are not allowed in this context": (
+        phrase("a `- ` stands where no list can begin"),
+        phrase("begin the list on the line below its key, or put quotes around the text"),
+    ),
+    "did not find expected <document start>": (
+        phrase("the agent ends above, and more follows"),
+        phrase("indent all keys of a mapping alike"),
     ),
     "found character that cannot start any token": (
         phrase("no text can start with this character"),
@@ -94,7 +107,7 @@ def _marked(error: yaml.MarkedYAMLError, text: str) -> Fault:
         return Fault("S002", tab)
     if problem == "exceeded maximum nesting depth":
         return Fault("S007", index, {"limit": MAX_DEPTH})
-    reason, hint = _REASONS.get(problem, (problem, ""))
+    reason, hint = _REASONS.get(problem, (problem, _LOOK))
     if problem in _IN_BRACKETS and error.context_mark:
         reason = phrase(
             "{reason}; the bracket opens in line {line}",

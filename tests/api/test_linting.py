@@ -8,6 +8,8 @@ import pytest
 from lambdagent import CompileError, from_config, lint_config
 from lambdagent.api.linting import Report, Selection, fixed, lint_source, sources_of
 from lambdagent.frontend.lint.pages import PAGES
+from lambdagent.frontend.lint.terms import configurations
+from lambdagent.ir import surface
 from lambdagent.ir.agent_text import print_agent
 from lambdagent.source import Source
 
@@ -449,6 +451,13 @@ def test_a_text_that_is_no_program_is_not_readable(text: str, found: list[str]):
     report = lint_source(Source("a.lam", text))
     assert not report.readable
     assert [f.diagnostic.code[:1] for f in report.findings] == found
+
+
+def test_agents_that_nest_deeply_are_several_configurations():
+    agent: surface.Term = surface.Lam("a", "", surface.Model(provider="openai", name="gpt-4o"))
+    for _ in range(500):
+        agent = surface.Guard(agent, "x", 1)
+    assert len(configurations(agent)) > 1
 
 
 def test_the_agent_of_a_text_is_linted_as_one_of_a_file_is(tmp_path: Path):

@@ -13,6 +13,8 @@ from lambdagent.ir.data import thaw
 
 # The field of an agent file that says where a memory keeps its entries.
 _PLACES = {"sqlite": "path", "custom": "customStore"}
+# Agents inside agents in one configuration: what reads it is recursive.
+_DEEPEST = 20
 _SILENT = {"provider": "scripted", "script": {"rules": [{"reply": "ok"}]}}
 
 
@@ -32,8 +34,19 @@ class _Translation:
     def __init__(self) -> None:
         self.left: list[surface.Term] = []
         self.silent = 0
+        self.depth = 0
 
     def agent(self, term: surface.Term) -> dict[str, Any]:
+        """Return the configuration of `term`; what nests too deeply in it has one of its own."""
+        if self.depth == _DEEPEST:
+            self.left.append(term)
+            return self._nothing()
+        self.depth += 1
+        found = self._agent(term)
+        self.depth -= 1
+        return found
+
+    def _agent(self, term: surface.Term) -> dict[str, Any]:
         match term:
             case surface.Guard(agent, validator, retry) if isinstance(validator, str):
                 return self._around(agent, "guard", {"validator": validator, "retry": retry})

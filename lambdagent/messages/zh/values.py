@@ -92,6 +92,17 @@ PHRASES: dict[str, str] = {
         "双引号里的反斜杠不是已知的转义"
     ),
     "write it twice, or use single quotes": "写两个反斜杠，或者改用单引号",
+    "docs/language.md shows how each form is written": "docs/language.md 说明了每种写法",
+    "a value was expected": "此处应有一个值",
+    "write it, or close the bracket that is open": "写上它，或者闭合打开的括号",
+    "a `- ` stands where no list can begin": "`- ` 所在的位置不能开始列表",
+    "begin the list on the line below its key, or put quotes around the text": (
+        "在键的下一行开始列表，或者给文本加上引号"
+    ),
+    "the agent ends above, and more follows": "Agent 在上面已经结束，后面还有内容",
+    "look for an indent, a bracket or a quote that is wrong here or just above": (
+        "检查此处或上面一行的缩进、括号和引号"
+    ),
     "no text can start with this character": "文本不能以这个字符开头",
     'remove it, or write it as an escape in double quotes, such as `"\\x07"`': (
         '删除它，或者在双引号里写成转义，例如 `"\\x07"`'
