@@ -60,6 +60,13 @@ PHRASES: dict[str, str] = {
     "write what the models said, for `script: {recording: …}`": (
         "写下模型的回答，供 `script: {recording: …}` 使用"
     ),
+    "what the run may spend: tokens, usd, calls (of models) or seconds": (
+        "运行可花费的上限：tokens、usd、calls（模型调用）或 seconds"
+    ),
+    "whose memories of the scope `user` the run has": "运行使用哪个用户的 `user` 范围记忆",
+    "the session whose memories it has; without one they end with the run": (
+        "使用哪个会话的记忆；不指定则随运行结束"
+    ),
     "bound of every ReAct loop": "每个 ReAct 循环的上界",
     "temperature of every agent": "每个 Agent 的 temperature",
     "longest time for the run, in seconds": "运行的最长时间，单位秒",
@@ -230,5 +237,6 @@ PHRASES: dict[str, str] = {
     "a loop that goes on twice": "在一条路径上继续两次的循环",
     "calls without bound": "没有上界的调用",
     "a loop that never ends early": "从不提前结束的循环",
+    "a lasting memory that ends with its session": "持久记忆随会话结束",
     "a comment that ignores nothing": "什么也没有忽略的注释",
 }
