@@ -68,11 +68,11 @@ class _Translation:
         return self._nothing()
 
     def _around(self, agent: surface.Term, key: str, settings: dict[str, Any]) -> dict[str, Any]:
-        inner = self.agent(agent)
-        if key in inner or (key == "guard" and "memory" in inner):
+        own = (surface.Memory, surface.Guard) if key == "guard" else surface.Memory
+        if isinstance(agent, own):  # asked first: to translate it too would double all inside
             self.left.append(agent)
-            inner = self._nothing()
-        return {**inner, key: settings}
+            return {**self._nothing(), key: settings}
+        return {**self.agent(agent), key: settings}
 
     def _step(self, term: surface.Term) -> dict[str, Any]:
         match term:
