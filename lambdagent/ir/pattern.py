@@ -35,7 +35,9 @@ _MAX_GROUPS = 50
 _MAX_WIDE_CLASSES = 8
 _MAX_NOMINAL = 10**8
 _CAP = 10**15
-_CHAR, _LOOP = 8, 16
+# What a character costs, and a turn of a repeat of more than one class: that takes 170 bytes, too,
+# so this is what keeps a match within 50 MB.
+_CHAR, _LOOP = 8, 96
 _FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.ASCII | re.VERBOSE)
 
 
@@ -410,12 +412,29 @@ def _cost_loop(node: _Repeat, follow: _Follow, known: _Rough) -> tuple[int, int]
     again = _heads(node.body)
     after = None if follow is None or again is None else again + follow
     ways, work = _cost(node.body, after if node.most > 1 else follow, known)
-    # A turn that takes no character is the last one.
     turns = min(node.most, known.length if again is None else known.count(again)) + 1
+    if _may_be_empty(node.body):
+        # A turn that takes no character is the last one only when there have been enough.
+        turns = max(turns, node.least)
     if ways == 1:
         return (1 if node.least == node.most else turns + 1), (turns + 1) * (work + _LOOP)
     total = _powers(ways, turns)
     return total, min(_CAP, total * (work + _LOOP))
+
+
+def _may_be_empty(node: _Node) -> bool:
+    """Say whether `node` can match without taking a character."""
+    match node:
+        case _Char():
+            return False
+        case _Repeat(body=body, least=least):
+            return least == 0 or _may_be_empty(body)
+        case _Choice(branches=branches):
+            return any(map(_may_be_empty, branches))
+        case _Sequence(items=items):
+            return all(map(_may_be_empty, items))
+        case _Place():
+            return True
 
 
 def _powers(ways: int, turns: int) -> int:

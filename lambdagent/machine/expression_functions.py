@@ -84,14 +84,17 @@ def _no_constant(name: str) -> NoReturn:
     fail(f"{name} is no JSON")
 
 
+_DECODER = json.JSONDecoder(parse_constant=_no_constant)
+
+
 def _json(meter: Meter, value: Any) -> object:
     if not isinstance(value, str):
         fail(f"`json.loads` takes a text, got {kind(value)}")
     check_characters(len(value))
     parts = sum(map(value.count, "[{,"))
     check_items(parts)
-    meter.pay((len(value) >> 6) + 2 * parts)
-    return freeze(json.loads(value, parse_constant=_no_constant))
+    meter.pay(4 + (len(value) >> 6) + 2 * parts)
+    return freeze(_DECODER.decode(value))
 
 
 def _regular(name: str) -> Callable[..., object]:

@@ -146,7 +146,9 @@ def text(meter: Meter, value: object) -> str:
     if value is None or isinstance(value, int | float):
         return str(value)
     meter.pay_walk(value)
-    check_characters(_written(value))
+    count = _written(value)
+    check_characters(count)
+    meter.pay(count >> 5)
     return str(_python(value))
 
 
