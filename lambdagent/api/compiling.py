@@ -23,14 +23,16 @@ from lambdagent.errors import (
     NoSuchFileError,
     SchemaError,
     SemanticError,
+    compile_error,
     finding,
     plain,
 )
-from lambdagent.frontend.build import build_term
-from lambdagent.frontend.check import Config, check_config
+from lambdagent.frontend.build import NO_OVERRIDES, build_term, more_findings
+from lambdagent.frontend.check import Config, check_config, read_config
 from lambdagent.frontend.expression import parse_expression
 from lambdagent.frontend.models import Overrides, refused
 from lambdagent.frontend.python_tree import tree_of
+from lambdagent.frontend.report import in_file_order
 from lambdagent.frontend.run_limits import run_limits
 from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.ir import agent_text, core_outline, outline, python_source, registry
@@ -283,9 +285,10 @@ def compile_file(path: str | Path, **overrides: Any) -> Compiled:
     """
     if str(path).endswith(CORE_SUFFIXES):
         return _compile_core(read_source(path), Path(path).stem, overrides)
-    config = load_config(path)
-    overridden = make_overrides(**overrides, base_dir=str(Path(path).parent))
-    term = _built(config, overridden)
+    source = read_source(path)
+    config, findings = read_config(parse_yaml(source), source, os.environ)
+    overrides["base_dir"] = str(Path(path).parent)
+    config, term = _compiled(config, findings, source, overrides)
     name = str(config.data.get("name") or config.data.get("agentId") or Path(path).stem)
     about = str(config.data.get("description", ""))
     return Compiled(name, term, compile_term(term, name), about)
@@ -308,9 +311,36 @@ def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term
     Raises:
         CompileError: The configuration does not compile.
     """
-    if not isinstance(config, Config):
-        config = check_config(tree_of(config), Source("", ""), os.environ)
-    return _built(config, make_overrides(**overrides, base_dir=_folder(config.source.name)))
+    if isinstance(config, Config):
+        overrides["base_dir"] = _folder(config.source.name)
+        return _compiled(config, [], config.source, overrides)[1]
+    source = Source("", "")
+    return _compiled(*read_config(tree_of(config), source, os.environ), source, overrides)[1]
+
+
+def _compiled(
+    config: Config | None, findings: list[Diagnostic], source: Source, given: Mapping[str, Any]
+) -> tuple[Config, Term]:
+    """Return the configuration and its term.
+
+    Args:
+        config: What `read_config` returns, with its `findings`.
+        findings: What the checker says.
+        source: Where it was read from.
+        given: The overrides.
+
+    Raises:
+        CompileError: With what the checker says, and what is wrong with the overrides and with the
+            parts that are sound.
+    """
+    try:
+        overrides = make_overrides(**given)
+    except SchemaError as error:
+        overrides, findings = NO_OVERRIDES, [*error.diagnostics, *findings]
+    if config is None or findings:
+        more = [] if config is None else more_findings(config, overrides)
+        raise compile_error(in_file_order([*findings, *more]), source)
+    return config, _built(config, overrides)
 
 
 def _built(config: Config, overrides: Overrides) -> Term:

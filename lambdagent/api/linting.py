@@ -15,7 +15,7 @@ import attrs
 from lambdagent.api.compiling import CORE_SUFFIXES, read_source
 from lambdagent.effects.collector import relaxed
 from lambdagent.errors import CompileError, ConfigError, LambdagentError, UsageError, finding
-from lambdagent.frontend.build import NO_OVERRIDES, build_term
+from lambdagent.frontend.build import NO_OVERRIDES, build_term, more_findings
 from lambdagent.frontend.check import read_config
 from lambdagent.frontend.lint import engine, rules, table
 from lambdagent.frontend.lint.fixes import apply_edits
@@ -148,7 +148,9 @@ def lint_source(source: Source, selected: Selection = EVERYTHING) -> Report:
         found += engine.lint_text(source, selected.active)
     else:
         found += engine.lint_config(config, _holds, selected.active)
-        if not diagnostics:
+        if diagnostics:
+            diagnostics = [*diagnostics, *more_findings(config)]
+        else:
             try:
                 term = build_term(config, NO_OVERRIDES)
             except CompileError as error:

@@ -25,6 +25,7 @@ from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import certain, in_file_order, nearest, reason_of
 from lambdagent.frontend.run_limits import check_rates
+from lambdagent.frontend.sound import sound
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
@@ -67,19 +68,41 @@ def build_term(config: Config, overrides: Overrides = NO_OVERRIDES) -> surface.T
     Raises:
         CompileError: It cannot be built; all reasons are in it, in file order.
     """
+    term, findings = _build(config, config.data, overrides, whole=True)
+    if findings:
+        raise compile_error(in_file_order(findings), config.source)
+    return term
+
+
+def more_findings(config: Config, overrides: Overrides = NO_OVERRIDES) -> list[Diagnostic]:
+    """Return what building says of the parts of `config` that the checker found sound.
+
+    Args:
+        config: It may hold `BAD`.
+        overrides: As for `build_term`.
+    """
+    return _build(config, sound(config.data), overrides, whole=False)[1]
+
+
+def _build(
+    config: Config, data: Record, overrides: Overrides, *, whole: bool
+) -> tuple[surface.Term, list[Diagnostic]]:
+    """Return the agent `data`, which stands in `config`, and what is wrong with it.
+
+    What nothing uses is known only of a file that is sound as a `whole`.
+    """
     fit, findings = split_overrides(overrides)
 
     def report(code: str, path: Path, **values: Any) -> None:
         findings.append(finding(code, config.span(path), field=path_text(path), **values))
 
     builder = _Builder(fit, report)
-    term = builder.agent(config.data, (), "", "")
-    served = builder.models.providers - set(fit.providers)
-    check_rates(config.data, [name for name in served if is_remote(name)], report)
-    findings += builder.unused()
-    if findings:
-        raise compile_error(in_file_order(findings), config.source)
-    return term
+    term = builder.agent(data, (), "", "")
+    if whole:
+        served = builder.models.providers - set(fit.providers)
+        check_rates(data, [name for name in served if is_remote(name)], report)
+        findings += builder.unused()
+    return term, findings
 
 
 class _Builder:

@@ -119,10 +119,10 @@ def read_config(
         actual = phrase("a text") if isinstance(tree.root, Scalar) else kind_of(tree.root)
         actual = phrase("nothing") if is_null(tree.root) else actual
         checker.findings.append(finding("S105", where, actual=actual))
-    findings = in_file_order([*tree.findings, *checker.findings])
+    findings = [*tree.findings, *checker.findings]
     if max(len(tree.findings), len(checker.findings)) >= MAX_FINDINGS:
         findings.append(finding("S016", limit=MAX_FINDINGS))
-    return config, findings
+    return config, in_file_order(findings)
 
 
 def _first_key(node: Node) -> Node:
@@ -331,7 +331,8 @@ class _Checker(Reporter):
         entry = entries.get("model")
         if entry is not None:
             own = self.own_settings(entry[1], (path, "model"))
-            self.settings = self.inherited(own) if isinstance(own, dict) else self.settings
+            # Of what is inherited nothing is known if the block cannot be read.
+            self.settings = {"provider": BAD} if own is BAD else self.inherited(own)
             self.model = Record({**schema.MODEL.defaults, **self.settings})
             entries = {key: entry for key, entry in entries.items() if key != "model"}
         found = self.fields(schema.AGENT, entries, path)

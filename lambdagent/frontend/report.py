@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
@@ -103,7 +104,9 @@ def in_file_order(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(kept, key=_place)
 
 
-def _place(diagnostic: Diagnostic) -> tuple[int, int]:
+def _place(diagnostic: Diagnostic) -> tuple[float, int]:
+    if diagnostic.code == "S016":  # it says that there are more
+        return math.inf, 0
     where = diagnostic.where
     return (where.line, where.column) if where else (0, 0)
 

@@ -23,7 +23,7 @@ FOUND = [
     Finding(finding("S011", reason="50% of it:\r\nnothing"), "/x,y:z.yml", "warn"),
     Finding(finding("U003"), level="info"),
 ]
-BROKEN = "type: simple\nsystemPrompt: [1]\nmodel: {temprature: 1}\n"
+BROKEN = "type: simple\nsystemPrompt: [1]\nmodel: {provider: ollama, name: m, temprature: 1}\n"
 
 
 def test_json_has_a_row_for_each_finding_and_counts_them():
