@@ -67,16 +67,19 @@ def decoded(raw: bytes, place: str) -> str:
         raise UsageError(finding("U005", path=place, reason=reason)) from error
 
 
-def check_places(places: Mapping[str, str | None]) -> None:
+def check_places(places: Mapping[str, str | None], agent: str | None = None) -> None:
     """Refuse places for results before the run, not after it is paid for.
 
     Args:
         places: Paths by the options that name them; None is no place.
+        agent: A file that none of them may be, called FILE on the command line.
 
     Raises:
         UsageError: Nothing can be written to one of them, or two are the same file.
     """
     taken: dict[object, str] = {}
+    if agent is not None and (known := _identity(Path(agent))) is not None:
+        taken[known] = "FILE"
     for option, path in places.items():
         if path is None:
             continue
@@ -105,11 +108,13 @@ def _obstacle(path: Path) -> str | None:
 
 
 def _identity(path: Path) -> object:
-    """Return what is equal for two names of one file, None for a device or a pipe."""
+    """Return what is equal for two names of one file, None for a device, a pipe, or no path."""
     try:
         found = path.stat()
     except FileNotFoundError:
         return _target(path)
+    except (OSError, ValueError):
+        return None
     return (found.st_dev, found.st_ino) if stat.S_ISREG(found.st_mode) else None
 
 

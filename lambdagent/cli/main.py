@@ -19,6 +19,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -162,21 +163,28 @@ def _dispatch(argv: list[str], out: Output) -> int:
         try:
             code: int = command.run(arguments, out)
         except LambdagentError as error:
-            _tell_programs(error, getattr(arguments, "format", ""), out)
+            answer = getattr(command, "answer", None)
+            write = out.answer if answer is None else partial(answer, arguments, out)
+            _tell_programs(error, getattr(arguments, "format", ""), write, out)
             raise
         return code
     return _top(argv, out)
 
 
-def _tell_programs(error: LambdagentError, form: str, out: Output) -> None:
-    """Print the findings where programs read the answer.
+def _tell_programs(
+    error: LambdagentError, form: str, write: Callable[[str], None], out: Output
+) -> None:
+    """Have the findings written where programs read the answer.
 
     A run that waits has told its own; a wrong command line is told as argparse tells it.
     """
     findings = import_module("lambdagent.cli.findings")
     told = isinstance(error, SuspendedError | UsageError)
     if form in findings.MACHINE_FORMATS and not told:
-        out.answer(findings.render_findings(*findings.findings_of(error), form))
+        try:
+            write(findings.render_findings(*findings.findings_of(error), form))
+        except UsageError as failure:  # the error that is told is the one that led here
+            out.error(str(failure))
 
 
 def _top(argv: list[str], out: Output) -> int:

@@ -167,6 +167,40 @@ def test_other_commands_tell_findings_as_json_too(
     assert done.err
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (BROKEN, 2),
+        ("type: simple\nsystemPrompt: p\nmodel: {provider: scripted, script: {replies: []}}\n", 1),
+    ],
+)
+def test_findings_of_a_run_go_where_its_answer_goes(command: Command, text: str, code: int):
+    command.write("agent.yml", text)
+    plain = command("run", "agent.yml", "x", "--format", "json")
+    done = command("run", "agent.yml", "x", "--format", "json", "--output", "answer.json")
+    assert (plain.code, done.code) == (code, code)
+    assert (done.out, done.err) == ("", plain.err)
+    assert (command.folder / "answer.json").read_text(encoding="utf-8") == plain.out
+    command("run", "agent.yml", "x", "--output", "answer.txt")
+    assert not (command.folder / "answer.txt").exists()
+
+
+def test_findings_that_cannot_be_written_do_not_hide_the_error(command: Command):
+    command.write("agent.yml", BROKEN)
+    done = command("run", "agent.yml", "x", "--format", "json", "--output", "/dev/full")
+    assert (done.code, done.out) == (2, "")
+    assert "error[U002]: `/dev/full` cannot be written" in done.err
+    assert "error[S102]" in done.err
+
+
+def test_an_agent_file_is_not_written_over(command: Command):
+    command.write("agent.yml", BROKEN)
+    done = command("run", "./agent.yml", "x", "--format", "json", "--output", "agent.yml")
+    assert (done.code, done.out) == (2, "")
+    assert "error[U006]: `FILE` and `--output`" in done.err
+    assert (command.folder / "agent.yml").read_text(encoding="utf-8") == BROKEN
+
+
 def test_a_wrong_command_line_is_told_to_people_alone(command: Command):
     done = command("run", "simple.yml", "--format", "json")
     assert (done.code, done.out) == (2, "")

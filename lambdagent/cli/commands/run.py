@@ -63,6 +63,7 @@ def run(arguments: Namespace, out: Output) -> int:
     if arguments.stream and arguments.format == "json":
         raise UsageError(finding("U001", option="--stream", other="--format json"))
     keeping.check_options(arguments)
+    check_places(_places(arguments), arguments.file)
     program = None if arguments.file is None else _program(arguments)
     if program is not None:
         for doubt in doubtful_budget(program):
@@ -72,7 +73,6 @@ def run(arguments: Namespace, out: Output) -> int:
     assert program is not None
     value = _input(arguments)
     report = _Report(arguments, out, live=arguments.verbose or program.shows_steps)
-    check_places(report.places)
     if arguments.checkpoint_dir is not None or program.checkpoints is not None:
         return _kept(arguments, out, keeping.begin(program, value, arguments))
     with running.Session(
@@ -94,6 +94,27 @@ def run(arguments: Namespace, out: Output) -> int:
         finally:
             report.keep(session)
     return _told(arguments, out, report, result)
+
+
+def answer(arguments: Namespace, out: Output, text: str) -> None:
+    """Write `text` where the answer goes; also what programs read when there is none.
+
+    Raises:
+        UsageError: It cannot be written.
+    """
+    if arguments.output:
+        _writing(arguments.output, lambda path: write_file(path, f"{text}\n"))
+    else:
+        out.answer(text)
+
+
+def _places(arguments: Namespace) -> dict[str, str | None]:
+    """Return the files that are written, by the options that ask for them."""
+    return {
+        "--output": arguments.output,
+        "--trace-file": arguments.trace_file or os.environ.get("LAMBDAGENT_TRACE_FILE") or None,
+        "--record": arguments.record,
+    }
 
 
 def _program(arguments: Namespace) -> Program:
@@ -119,7 +140,6 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
     with run:
         run.lock()  # before anybody is asked about what it waits for
         report = _Report(arguments, out, live=arguments.verbose or run.program.shows_steps)
-        check_places(report.places)
         out.note(say("kept in {path}", path=run.path))
         doubt = keeping.doubt_of(arguments, run, out)
         confirm = confirming.confirm_of(arguments, run, out)
@@ -153,7 +173,7 @@ def _told(arguments: Namespace, out: Output, report: _Report, result: running.Re
     report.finished(result)
     text = json_text(running.to_json(result)) if arguments.format == "json" else result.text
     if arguments.output or text != report.said:
-        _answer(arguments, out, text)
+        answer(arguments, out, text)
     return 0 if report.complete else UsageError.exit_code
 
 
@@ -162,21 +182,13 @@ def _tell_suspended(
 ) -> None:
     """Print what the run waits for, where programs read the answer."""
     if arguments.format == "json" and isinstance(error, SuspendedError):
-        _answer(arguments, out, json_text(confirming.suspended_row(error, run)))
-
-
-def _answer(arguments: Namespace, out: Output, text: str) -> None:
-    if arguments.output:
-        _writing(arguments.output, lambda path: write_file(path, f"{text}\n"))
-    else:
-        out.answer(text)
+        answer(arguments, out, json_text(confirming.suspended_row(error, run)))
 
 
 class _Report:
     """What is told about a run besides its answer.
 
     Attributes:
-        places: Files that are written, by the options that ask for them.
         complete: Whether all files could be written so far.
         outcome: What the run came to, as the trace file has it.
         said: What stands at the end of standard output already, None if nothing does.
@@ -187,13 +199,8 @@ class _Report:
         self._live = live and not out.quiet
         asked = os.environ.get("LAMBDAGENT_TRACE", "").strip().casefold() not in _FALSE
         self._trace = arguments.trace or (asked and not out.quiet)
-        self._file = arguments.trace_file or os.environ.get("LAMBDAGENT_TRACE_FILE") or None
-        self._recording = arguments.record
-        self.places: dict[str, str | None] = {
-            "--output": arguments.output,
-            "--trace-file": self._file,
-            "--record": self._recording,
-        }
+        places = _places(arguments)
+        self._file, self._recording = places["--trace-file"], places["--record"]
         self.complete = True
         self.outcome: dict[str, object] = {"error": "interrupted"}
         self.said: str | None = None
