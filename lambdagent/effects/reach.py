@@ -7,6 +7,7 @@ no key is sent, so it costs nothing. Proxies of the environment are gone through
 from __future__ import annotations
 
 import base64
+import os
 import queue
 import socket
 import ssl
@@ -23,6 +24,25 @@ _PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
 _OVER_TLS = {"https", "rediss"}
 _PROXIED = {"http", "https"}
 _LONGEST_ANSWER = 65_536  # of a proxy, in bytes
+# The variables that name whom to trust; the first one counts.
+_TRUST = ("SSL_CERT_FILE", "SSL_CERT_DIR")
+_STRANGER = "its certificate is signed by nobody trusted here; `SSL_CERT_FILE` can name them"
+_ELSEWHERE = "its certificate is for another host"
+# By the number of the verification error of OpenSSL.
+_CERTIFICATES = {
+    9: "its certificate is not valid yet, or the clock here is wrong",
+    10: "its certificate has expired",
+    18: _STRANGER,
+    19: _STRANGER,
+    20: _STRANGER,
+    21: _STRANGER,
+    62: _ELSEWHERE,
+    64: _ELSEWHERE,
+}
+
+
+class UnreadableTrustError(ValueError):
+    """There are no certificates to tell whom to trust."""
 
 
 @attrs.frozen
@@ -117,8 +137,24 @@ def _opened(host: str, port: int, deadline: float) -> socket.socket:
 
 def _greet(plain: socket.socket, host: str) -> None:
     """Shake hands over TLS as a client does that insists on a certificate."""
-    with ssl.create_default_context().wrap_socket(plain, server_hostname=host):
+    trust = _trust()
+    with trust.wrap_socket(plain, server_hostname=host):
         return
+
+
+def _trust() -> ssl.SSLContext:
+    """Return what tells good certificates, as the clients of models do.
+
+    Raises:
+        UnreadableTrustError: The environment names certificates that cannot be read.
+    """
+    file, folder = (os.environ.get(name) or None for name in _TRUST)
+    try:
+        return ssl.create_default_context(cafile=file, capath=None if file else folder)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        told = f"the certificates of `{_TRUST[not file]}` cannot be read: {reason}"
+        raise UnreadableTrustError(told) from error
 
 
 def _tunnel(plain: socket.socket, way: SplitResult, host: str, port: int) -> None:
@@ -147,7 +183,8 @@ def _reason(error: OSError | ValueError) -> str:
         case socket.gaierror():
             return "no server of that name is known"
         case ssl.SSLCertVerificationError():
-            return f"its certificate is refused: {error.verify_message}"
+            told = _CERTIFICATES.get(error.verify_code, "its certificate is refused")
+            return f"{told}: {error.verify_message.rstrip('.')}"
         case ssl.SSLError():
             return f"it does not speak TLS: {(error.reason or 'no reason').lower()}"
         case TimeoutError():
@@ -156,4 +193,6 @@ def _reason(error: OSError | ValueError) -> str:
             return "nothing listens there"
         case OSError():
             return (error.strerror or "").lower() or str(error) or type(error).__name__
+        case UnreadableTrustError():
+            return str(error)
     return "that is no address"

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.cli.command import Command
+from tests.effects.test_reach import CERTIFICATES, SecureListener
 
 SECRET = "hunter2"
 
@@ -20,8 +21,9 @@ def port() -> Iterator[int]:
 
 @pytest.fixture(autouse=True)
 def without_proxies(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("http_proxy", "all_proxy", "HTTP_PROXY", "ALL_PROXY"):
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
         monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
 
 
 def chain(command: Command, *urls: str) -> str:
@@ -119,3 +121,17 @@ def test_a_memory_on_a_server_is_reached_too(
         assert line.startswith("  redis  ")
         assert stands in line
         assert SECRET not in done.out
+
+
+def test_certificates_are_looked_at(command: Command, monkeypatch: pytest.MonkeyPatch):
+    made = [SecureListener("good"), SecureListener("expired")]
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "trusted.pem"))
+    name = chain(command, *(f"https://localhost:{each.port}/v1" for each in made))
+    done = command("compile", name, "--dry-run", "--format", "json")
+    for each in made:
+        each.close()
+    assert done.code == 1
+    good, expired = json.loads(done.out)["endpoints"]
+    assert (good["reachable"], good["reason"]) == (True, None)
+    assert (expired["reachable"], expired["elapsed"] > 0) == (False, True)
+    assert expired["reason"].startswith("its certificate has expired")

@@ -1,14 +1,16 @@
 """Servers are reached by a connection alone, each within the time that all have together."""
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
-from lambdagent.effects.reach import reach
+from lambdagent.effects.reach import Reached, reach
 
 PATIENCE_S = 20.0
 
@@ -151,3 +153,89 @@ def test_what_the_environment_excepts_is_reached_without_its_proxy(
     monkeypatch.setenv("http_proxy", f"127.0.0.1:{unused_port()}")
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     assert reach([f"http://127.0.0.1:{listener.port}"], PATIENCE_S)[0].reason is None
+
+
+CERTIFICATES = Path(__file__).parent / "certificates"
+
+
+class SecureListener:
+    """Shakes hands as the server whose certificate is in a file, and says nothing more."""
+
+    def __init__(self, certificate: str) -> None:
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(CERTIFICATES / f"{certificate}.pem")
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self.port = self._socket.getsockname()[1]
+        self.heard: list[bytes] = []
+        self._thread = threading.Thread(target=self._serve)
+        self._thread.start()
+
+    def _serve(self) -> None:
+        opened, _ = self._socket.accept()
+        with opened, suppress(OSError):
+            opened.settimeout(PATIENCE_S)
+            with self._context.wrap_socket(opened, server_side=True) as secure:
+                self.heard.append(secure.recv(65_536))
+
+    def close(self) -> None:
+        self._thread.join(PATIENCE_S)
+        self._socket.close()
+
+
+def over_tls(certificate: str, host: str = "127.0.0.1") -> tuple[Reached, list[bytes]]:
+    """Return how a server with that certificate is reached, and what it is told."""
+    made = SecureListener(certificate)
+    (found,) = reach([f"https://{host}:{made.port}/v1"], PATIENCE_S)
+    made.close()
+    return found, made.heard
+
+
+def test_a_server_with_a_good_certificate_is_reached_and_asked_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "trusted.pem"))
+    found, heard = over_tls("good")
+    assert found.reason is None
+    assert 0 < found.elapsed_s < PATIENCE_S
+    assert heard == [b""]
+
+
+@pytest.mark.parametrize(
+    ("certificate", "reason"),
+    [
+        ("unknown", "its certificate is signed by nobody trusted here; `SSL_CERT_FILE` can name"),
+        ("expired", "its certificate has expired"),
+        ("elsewhere", "its certificate is for another host"),
+    ],
+)
+def test_a_certificate_that_is_refused_is_told(
+    monkeypatch: pytest.MonkeyPatch, certificate: str, reason: str
+):
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATES / "trusted.pem"))
+    found, heard = over_tls(certificate)
+    assert found.reason is not None
+    assert found.reason.startswith(reason)
+    assert heard == []
+
+
+def test_nobody_made_here_is_trusted_unless_the_environment_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    found, _ = over_tls("good")
+    assert found.reason is not None
+    assert found.reason.startswith("its certificate is signed by nobody trusted here")
+
+
+@pytest.mark.parametrize(("text", "reason"), [(None, "no such file"), ("", ""), ("no PEM", "")])
+def test_certificates_that_cannot_be_read_are_told_by_the_variable_that_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str | None, reason: str
+):
+    file = tmp_path / "trust.pem"
+    if text is not None:
+        file.write_text(text)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    found, _ = over_tls("good")
+    assert found.reason is not None
+    assert found.reason.startswith(f"the certificates of `SSL_CERT_FILE` cannot be read: {reason}")
