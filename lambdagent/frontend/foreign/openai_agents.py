@@ -33,6 +33,9 @@ from lambdagent.source import Source
 
 OPENAI_AGENTS: Final = "the OpenAI Agents SDK"
 _CHANGES: Final = ("append", "clear", "extend", "insert", "pop", "remove")
+# Decorators of functions that agents call.
+_CALLED: Final = frozenset({"function_tool", "input_guardrail", "output_guardrail"})
+_GIVEN: Final = frozenset({"starting_agent", "input"})  # the other arguments of a run are options
 _RUNS: Final = ("run", "run_streamed", "run_sync")
 _DEFAULT_MODEL: Final = {"provider": "openai", "name": "gpt-4.1"}
 _NO_MATCH: Final = "an agent file has nothing that stands for it"
@@ -115,15 +118,17 @@ class _Reader:
 
     def first(self) -> str:
         """Return the name of the agent that the program begins with."""
+        aside = self.aside()
         for node in walk(self.module.tree):
             match node:
                 case ast.Call(func=ast.Attribute(attr=verb, value=owner)) if (
-                    verb in _RUNS and name_of(owner) == "Runner"
+                    verb in _RUNS and name_of(owner) == "Runner" and id(node) not in aside
                 ):
                     given = [*node.args[:1], *(k.value for k in node.keywords)]
                     for each in given:
                         name = self.by_call.get(id(each)) or self.variable(each)
                         if name is not None:
+                            self.besides(verb, node.keywords)
                             return name
         led_to = {
             name
@@ -133,6 +138,30 @@ class _Reader:
             if (name := self.led_to(item)) is not None
         }
         return next((name for name in reversed(self.made) if name not in led_to), [*self.made][-1])
+
+    def besides(self, verb: str, given: list[ast.keyword]) -> None:
+        """Note what the run that begins the program asks for besides."""
+        for each in given:
+            known = each.arg is None or each.arg in _GIVEN
+            if not known and not is_nothing(each.value):
+                self.lose(each.value, f"Runner.{verb}.{each.arg}", _NO_MATCH)
+
+    def aside(self) -> set[int]:
+        """Return what stands in functions that agents call: no program begins there."""
+        called = {
+            name_of(each.value)
+            for node in walk(self.module.tree)
+            if isinstance(node, ast.Call)
+            for each in node.keywords
+            if each.arg == "guardrail_function"
+        }
+        return {
+            id(inner)
+            for node in walk(self.module.tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            if node.name in called or any(name_of(each) in _CALLED for each in node.decorator_list)
+            for inner in walk(node)
+        }
 
     def changed(self) -> None:
         """Note what becomes of agents after they are made."""

@@ -78,6 +78,44 @@ def test_without_a_run_the_agent_that_none_leads_to_comes_first():
     assert compiled(imported(text))["name"] == "Desk"
 
 
+GUARDED = """\
+check = Agent(name="Check", instructions="Is it homework?")
+tutor = Agent(name="Tutor", instructions="Help.")
+desk = Agent(name="Desk", instructions="Send on.", handoffs=[tutor], input_guardrails=[{guard}])
+{decorator}
+async def guard(ctx, agent, text):
+    result = await Runner.run(check, text, context=ctx.context)
+    return GuardrailFunctionOutput(output_info=result, tripwire_triggered=False)
+async def main():
+    result = await Runner.run(desk, "who was the first president?")
+"""
+
+
+@pytest.mark.parametrize(
+    ("guard", "decorator"),
+    [
+        ("InputGuardrail(guardrail_function=guard)", ""),
+        ("guard", "@input_guardrail"),
+        ("guard", "@output_guardrail(name='g')"),
+        ("guard", "@agents.function_tool"),
+    ],
+)
+def test_a_program_does_not_begin_where_a_guardrail_asks_an_agent(guard: str, decorator: str):
+    done = imported(GUARDED.format(guard=guard, decorator=decorator))
+    data = compiled(done)
+    assert (data["type"], data["name"]) == ("router", "Desk")
+    assert told(done) == [("I001", "app.py:2"), ("I001", "app.py:4")]
+
+
+def test_what_a_run_asks_for_besides_is_told():
+    run = "Runner.run_sync(a, input='x', max_turns=7, context=None, session=Session())"
+    done = imported(f'a = Agent("Clerk", instructions="Help.")\n{run}\n')
+    assert [loss.field for _, loss in done.losses] == [
+        "Runner.run_sync.max_turns",
+        "Runner.run_sync.session",
+    ]
+
+
 def test_circles_are_cut_and_told():
     done = imported(
         'a = Agent(name="A", handoffs=[])\n'
