@@ -82,13 +82,22 @@ def read_source(path: str | Path) -> Source:
     if len(raw) > most:
         reason = phrase("it is larger than {size} MB", size=most >> 20)
         raise ConfigError(finding("S011", reason=reason), Source(str(path), ""))
+    reason = phrase("it is written as UTF-16") if _is_utf16(raw) else None
     try:
-        return Source(str(path), raw.decode("utf-8"))
+        if reason is None:
+            return Source(str(path), raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         reason = phrase(
             "byte {start} is {byte}", start=error.start, byte=f"{raw[error.start]:#04x}"
         )
-        raise ConfigError(finding("S008", reason=reason), Source(str(path), "")) from error
+    raise ConfigError(finding("S008", reason=reason), Source(str(path), ""))
+
+
+def _is_utf16(raw: bytes) -> bool:
+    """Whether a file begins as Windows saves "Unicode": with its mark, or two letters in it."""
+    start = [byte == 0 for byte in raw[:4]]
+    letters = ([False, True, False, True], [True, False, True, False])
+    return raw.startswith((b"\xff\xfe", b"\xfe\xff")) or start in letters
 
 
 def load_config(path: str | Path, environment: Mapping[str, str] | None = None) -> Config:

@@ -319,6 +319,13 @@ def test_a_folder_and_a_binary_file_cannot_be_read(tmp_path: Path):
         from_config(tmp_path / "a.yml")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_file_that_is_saved_as_utf_16_is_told(tmp_path: Path, encoding: str):
+    (tmp_path / "a.yml").write_bytes("type: simple\n".encode(encoding))
+    with pytest.raises(ConfigError, match=r"S008.*it is written as UTF-16"):
+        from_config(tmp_path / "a.yml")
+
+
 def test_a_huge_file_is_refused_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(compiling, "MAX_FILE_BYTES", 1 << 20)
     (tmp_path / "a.yml").write_bytes(b"#" * ((1 << 20) + 1))

@@ -73,6 +73,7 @@ PHRASES: dict[str, str] = {
     # --- why a file cannot be read ---
     "it is larger than {size} MB": "它大于 {size} MB",
     "byte {start} is {byte}": "第 {start} 字节是 {byte}",
+    "it is written as UTF-16": "它是以 UTF-16 保存的",
     "a `:` stands where no key can be": "`:` 出现在不能有键的地方",
     "put quotes around a text that holds `: `": "给含有 `: ` 的文本加上引号",
     "a `:` is missing after the key": "键的后面缺少 `:`",
