@@ -82,15 +82,16 @@ def read_source(path: str | Path) -> Source:
     if len(raw) > most:
         reason = phrase("it is larger than {size} MB", size=most >> 20)
         raise ConfigError(finding("S011", reason=reason), Source(str(path), ""))
-    reason = phrase("it is written as UTF-16") if _is_utf16(raw) else None
+    if _is_utf16(raw):
+        reason = phrase("it is written as UTF-16")
+        raise ConfigError(finding("S008", reason=reason), Source(str(path), ""))
     try:
-        if reason is None:
-            return Source(str(path), raw.decode("utf-8"))
+        return Source(str(path), raw.decode("utf-8"))
     except UnicodeDecodeError as error:
         reason = phrase(
             "byte {start} is {byte}", start=error.start, byte=f"{raw[error.start]:#04x}"
         )
-    raise ConfigError(finding("S008", reason=reason), Source(str(path), ""))
+        raise ConfigError(finding("S008", reason=reason), Source(str(path), "")) from error
 
 
 def _is_utf16(raw: bytes) -> bool:

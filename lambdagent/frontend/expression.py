@@ -21,7 +21,7 @@ import warnings
 from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -31,6 +31,7 @@ from lambdagent.messages import Phrase, phrase
 
 MAX_TEXT = 2000
 MAX_DEPTH = 50
+MAX_SETUP_US = 30_000
 
 # fmt: off
 FUNCTIONS = (
@@ -194,6 +195,8 @@ class _Translator:
     text: str
     shift: int
     names: frozenset[str]
+    setup_us: dict[tuple[Any, ...], int] = attrs.field(factory=dict)
+    """What it takes to compile the patterns that are written in the text."""
 
     def column(self, node: ast.AST) -> int:
         """Return the column of `node`; Python counts bytes of UTF-8 in the text it was given."""
@@ -452,11 +455,17 @@ class _Translator:
         pattern = node.args[0]
         if not isinstance(pattern, ast.Constant) or not isinstance(pattern.value, str):
             return
-        flags = [*node.args[2:3], *(keyword.value for keyword in node.keywords)]
+        given = [*node.args[2:3], *(keyword.value for keyword in node.keywords)]
+        key = (pattern.value, *map(self.flags, given[:1]))
         try:
-            compile_pattern(pattern.value, *map(self.flags, flags[:1]))
+            self.setup_us[key] = compile_pattern(*key).setup_us
         except PatternError as error:
             raise self.refuse(pattern, error.args[0]) from error
+        if sum(self.setup_us.values()) > MAX_SETUP_US:
+            raise self.refuse(
+                pattern,
+                phrase("the patterns of an expression have too many wide classes together"),
+            )
 
 
 def _is_single(node: ast.expr) -> bool:

@@ -215,6 +215,13 @@ def test_a_refusal_names_what_is_near_and_what_is_allowed(text: str, says: str):
         assert says in str(caught.value)
 
 
+def test_patterns_that_are_costly_together_are_refused():
+    one = "re.search('{}[一-龥]', x)"
+    assert parse_expression(" or ".join([one.format("a")] * 40), ["x"])
+    with pytest.raises(ExpressionError, match="too many wide classes together"):
+        parse_expression(" or ".join(one.format("a" * n) for n in range(20)), ["x"])
+
+
 @given(st.text(alphabet="x()[]{}.,:'\"+-*/_ \nforinlembda01=!#\\", max_size=80))
 def test_no_text_raises_anything_but_an_expression_error(text: str):
     try:

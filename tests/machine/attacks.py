@@ -14,6 +14,11 @@ def nested(depth: int, inside: str, count: int) -> str:
     return "(?:" * depth + inside + f"){{{count}}}" * depth
 
 
+def wide(number: int) -> str:
+    """Return a pattern of eight classes, each of which is a table of 65,536 entries."""
+    return "(?i)" + "".join(f"[{chr(0x100 + 8 * number + i)}-\uffff]" for i in range(8))
+
+
 # fmt: off
 ATTACKS: dict[str, list[tuple[str, Any]]] = {
     "attributes": [
@@ -185,6 +190,7 @@ ATTACKS: dict[str, list[tuple[str, Any]]] = {
         (f"re.match('(?:{nested(8, '((a)|(b))', 1)})+c', x)", "a" * 200_000),
         (f"re.match('{nested(25, '(?=a)', 2)}b', x)", "a"),
         ("re.match('(?:a(?:\\\\b|a){60000})+c', x)", "a" * 200_000),
+        (" or ".join(f"re.search('{wide(i)}', x)" for i in range(28)), "a"),
         ("[re.search('[' + c + '-龥]', x) for c in x]", HAN),
         ("[re.search('(?i)[' + c + '-\\uffff]', x) for c in x]", HAN),
     ],

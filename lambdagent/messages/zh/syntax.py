@@ -74,6 +74,9 @@ PHRASES: dict[str, str] = {
     "a pattern has at most {most} classes beyond Latin letters": (
         "模式最多有 {most} 个拉丁字母以外的字符类"
     ),
+    "the patterns of an expression have too many wide classes together": (
+        "一个表达式的各模式合起来有太多宽字符类"
+    ),
     "the pattern is malformed: {error}": "模式的格式不正确：{error}",
     # --- what may stand at a place ---
     "a term": "项",
