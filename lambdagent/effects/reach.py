@@ -99,6 +99,8 @@ def _attempt(url: str, deadline: float) -> Reached:
 
 
 def _connect(parts: SplitResult, deadline: float) -> None:
+    # Before the connection: to read certificates takes longer than some servers wait.
+    trust = _trust() if parts.scheme in _OVER_TLS else None
     host = parts.hostname or ""
     if parts.scheme == "unix":
         with socket.socket(socket.AF_UNIX) as opened:
@@ -112,8 +114,8 @@ def _connect(parts: SplitResult, deadline: float) -> None:
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     if proxy is None or proxy_bypass(host):
         with _opened(host, port, deadline) as plain:
-            if parts.scheme in _OVER_TLS:
-                _greet(plain, host)
+            if trust is not None:
+                _greet(plain, host, trust)
         return
     way = urlsplit(proxy if "//" in proxy else f"//{proxy}", "http")
     where = f"the proxy `{way.hostname}`"
@@ -123,9 +125,9 @@ def _connect(parts: SplitResult, deadline: float) -> None:
         raise OSError(f"{where}: {_reason(error)}") from error
     with plain:
         # An http server is asked through the proxy, so only a request could tell more.
-        if parts.scheme == "https" and way.scheme == "http":
+        if trust is not None and way.scheme == "http":
             _tunnel(plain, way, host, port)
-            _greet(plain, host)
+            _greet(plain, host, trust)
 
 
 def _opened(host: str, port: int, deadline: float) -> socket.socket:
@@ -135,9 +137,8 @@ def _opened(host: str, port: int, deadline: float) -> socket.socket:
     return opened
 
 
-def _greet(plain: socket.socket, host: str) -> None:
+def _greet(plain: socket.socket, host: str, trust: ssl.SSLContext) -> None:
     """Shake hands over TLS as a client does that insists on a certificate."""
-    trust = _trust()
     with trust.wrap_socket(plain, server_hostname=host):
         return
 
