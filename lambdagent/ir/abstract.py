@@ -14,7 +14,6 @@ Source: semantics.md §9.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import reduce
 from typing import Any, Final, TypeAlias
@@ -36,6 +35,7 @@ from lambdagent.ir.costs import (
     many_beside,
     repeated,
     retried,
+    settled,
     then,
 )
 from lambdagent.ir.walk import children, nodes, reaches
@@ -63,7 +63,8 @@ _EMPTY: Final = Value("environment")
 # What evaluating or applying comes to.
 Found: TypeAlias = "tuple[Value, Outcome]"
 # A rule in progress: it yields another, or what needs no rule, and is sent what was found.
-Rule: TypeAlias = "Generator[Rule | Found, Found, Found]"
+Rule: TypeAlias = "Generator[Needed, Found, Found]"
+Needed: TypeAlias = "Rule | Found"
 
 
 @attrs.frozen
@@ -88,7 +89,7 @@ def execute(
     executor = _Executor(root, cost_of, unknown)
     function, first = executor.run(executor.evaluate(root, _EMPTY))
     _, second = executor.run(executor.apply(function, DATA))
-    return then(first, second), tuple(executor.reasons), tuple(executor.loops.values())
+    return settled(then(first, second)), tuple(executor.reasons), tuple(executor.loops.values())
 
 
 class _Executor:
@@ -108,12 +109,14 @@ class _Executor:
         self._known: dict[tuple[int, int], Found | None] = {}
         self._loops: dict[int, _Loop] = {}
         self._reach = reaches(root)
-        self._shared = _shared_applications(root)
+        self._shared = _shared(root)
         self._evaluated: dict[tuple[int, int], Found] = {}
         self._left = _FIRST_APPLICATIONS + _MORE_APPLICATIONS * len(self._reach)
 
-    def run(self, rule: Rule) -> Found:
+    def run(self, rule: Needed) -> Found:
         """Run `rule` and all that it needs, on a stack of our own."""
+        if isinstance(rule, tuple):
+            return rule
         stack = [rule]
         found: Found | None = None
         while stack:
@@ -170,8 +173,10 @@ class _Executor:
 
     # --- terms -----------------------------------------------------------------------------------
 
-    def evaluate(self, term: Term, scope: Value) -> Rule:
+    def evaluate(self, term: Term, scope: Value) -> Needed:
         """Evaluate; what is shared, once for each scope."""
+        if type(term) is not App:
+            return self.atom(term, scope), FREE
         shared = id(term) in self._shared
         return self.evaluate_once(term, scope) if shared else self.evaluate_spine(term, scope)
 
@@ -179,7 +184,7 @@ class _Executor:
         key = (id(term), id(scope if self._reach[id(term)] else _EMPTY))
         if key not in self._evaluated:
             found = yield self.evaluate_spine(term, scope)
-            self._evaluated[key] = found
+            self._evaluated[key] = found[0], settled(found[1])
         return self._evaluated[key]
 
     def evaluate_spine(self, term: Term, scope: Value) -> Rule:
@@ -187,19 +192,36 @@ class _Executor:
         while type(term) is App:
             operands.append(term.arg)
             term = term.fun
-        value, outcome = self.atom(term, scope), FREE
-        if type(term) is Prim and len(operands) > 1 and len(operands) == arity(term):
+        outcome = FREE
+        if type(term) is Lam and id(term) not in self._shared:
+            # ``let``: nobody else applies this function.
+            inner = scope if self._reach[id(term)] else _EMPTY
+            while operands and type(term) is Lam and id(term) not in self._shared:
+                needed = self.evaluate(operands.pop(), scope)
+                argument, more = needed if isinstance(needed, tuple) else (yield needed)
+                outcome = then(outcome, more)
+                inner, term = self.make("environment", argument, inner), term.body
+            needed = self.evaluate(term, inner) if self.may_apply() else self.too_complex()
+            value, more = needed if isinstance(needed, tuple) else (yield needed)
+            outcome = then(outcome, more)
+        elif type(term) is Prim and len(operands) == arity(term):
             values = []
             for operand in reversed(operands):
-                found, more = yield self.evaluate(operand, scope)
+                needed = self.evaluate(operand, scope)
+                found, more = needed if isinstance(needed, tuple) else (yield needed)
                 values.append(found)
                 outcome = then(outcome, more)
-            value, more = yield _FIRE[term.name](self, term, tuple(values))
+            needed = _FIRE[term.name](self, term, tuple(values))
+            value, more = needed if isinstance(needed, tuple) else (yield needed)
             return value, then(outcome, more)
+        else:
+            value = self.atom(term, scope)
         while operands:
-            argument, more = yield self.evaluate(operands.pop(), scope)
+            needed = self.evaluate(operands.pop(), scope)
+            argument, more = needed if isinstance(needed, tuple) else (yield needed)
             outcome = then(outcome, more)
-            value, more = yield self.apply(value, argument)
+            needed = self.apply(value, argument)
+            value, more = needed if isinstance(needed, tuple) else (yield needed)
             outcome = then(outcome, more)
         return value, outcome
 
@@ -217,17 +239,34 @@ class _Executor:
 
     # --- applications ----------------------------------------------------------------------------
 
-    def apply(self, function: Value, argument: Value) -> Rule:
+    def apply(self, function: Value, argument: Value) -> Needed:
         """Apply, once for each function and argument."""
         key = (id(function), id(argument))
         if key in self._known:
             known = self._known[key]
-            return known or self.give_up(phrase("a function applies itself"))
-        if self._left <= 0:
-            return self.give_up(phrase("the program is too complex to be analysed"))
-        self._left -= 1
+            if known is None:
+                return self.give_up(phrase("a function applies itself"))
+            return known[0], settled(known[1])
+        if not self.may_apply():
+            return self.too_complex()
         self._known[key] = None
-        found = yield _APPLY[function.kind](self, function, argument)
+        needed = _APPLY[function.kind](self, function, argument)
+        if isinstance(needed, tuple):
+            self._known[key] = needed
+            return needed
+        return self.remembered(key, needed)
+
+    def may_apply(self) -> bool:
+        """Count an application, and say whether there is time for it."""
+        self._left -= 1
+        return self._left >= 0
+
+    def too_complex(self) -> Found:
+        return self.give_up(phrase("the program is too complex to be analysed"))
+
+    def remembered(self, key: tuple[int, int], rule: Rule) -> Rule:
+        """Run a rule, and keep what it finds."""
+        found = yield rule
         self._known[key] = found
         return found
 
@@ -238,16 +277,16 @@ class _Executor:
         return DATA, FAILS
 
     def apply_choice(self, function: Value, argument: Value) -> Rule:
-        return (yield self.any_of([(each, argument) for each in function.parts]))
+        return self.any_of([(each, argument) for each in function.parts])
 
-    def apply_closure(self, function: Value, argument: Value) -> Rule:
+    def apply_closure(self, function: Value, argument: Value) -> Needed:
         lam, scope = function.parts
-        return (yield self.evaluate(lam.body, self.make("environment", argument, scope)))
+        return self.evaluate(lam.body, self.make("environment", argument, scope))
 
-    def apply_constant(self, function: Value, argument: Value) -> Rule:
+    def apply_constant(self, function: Value, argument: Value) -> Needed:
         prim, *operands = function.parts
         if len(operands) + 1 == arity(prim):
-            return (yield _FIRE[prim.name](self, prim, (*operands, argument)))
+            return _FIRE[prim.name](self, prim, (*operands, argument))
         return self.make("constant", prim, *operands, argument), FREE
 
     def apply_guard(self, function: Value, argument: Value) -> Rule:
@@ -310,11 +349,11 @@ class _Executor:
         return DATA, FREE
 
     def fire_if(self, _prim: Prim, operands: tuple[Value, ...]) -> Rule:
-        return (yield self.any_of([(branch, DATA) for branch in operands[1:]]))
+        return self.any_of([(branch, DATA) for branch in operands[1:]])
 
     def fire_case(self, _prim: Prim, operands: tuple[Value, ...]) -> Rule:
         payload = operands[0]
-        return (yield self.any_of([(branch, payload) for branch in operands[1:]]))
+        return self.any_of([(branch, payload) for branch in operands[1:]])
 
     def fire_function(self, prim: Prim, operands: tuple[Value, ...]) -> Found:
         return self.make(prim.name, prim, *operands), FREE
@@ -361,14 +400,19 @@ def _profile(bound: int, one: Self, body: Outcome) -> LoopProfile:
     return LoopProfile(bound, least, most)
 
 
-def _shared_applications(root: Term) -> set[int]:
-    """Return the applications that occur more than once, by identity."""
-    uses = Counter(id(child) for term in nodes(root) for child in children(term))
-    return {id(term) for term in nodes(root) if type(term) is App and uses[id(term)] > 1}
+def _shared(root: Term) -> set[int]:
+    """Return the applications and functions that occur more than once, by identity."""
+    once: set[int] = set()
+    more: set[int] = set()
+    for term in nodes(root):
+        for child in children(term):
+            if type(child) in {App, Lam}:
+                (more if id(child) in once else once).add(id(child))
+    return more
 
 
-_Apply: TypeAlias = "Callable[[_Executor, Value, Value], Rule | Found]"
-_Fire: TypeAlias = "Callable[[_Executor, Prim, tuple[Value, ...]], Rule | Found]"
+_Apply: TypeAlias = "Callable[[_Executor, Value, Value], Needed]"
+_Fire: TypeAlias = "Callable[[_Executor, Prim, tuple[Value, ...]], Needed]"
 
 _APPLY: Mapping[str, _Apply] = {
     "data": _Executor.apply_data,

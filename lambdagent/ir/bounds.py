@@ -4,7 +4,8 @@ Known before the run, without any effect. Source: semantics.md §9.
 """
 
 from collections.abc import Hashable, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import attrs
 
@@ -106,6 +107,7 @@ def bounds(program: Program) -> Bounds:
     if not asked:
         return Bounds({}, NEVER, NEVER)
 
+    @cache
     def cost_of(name: str) -> Outcome:
         site = program.sites[name]
         if name in asked:
@@ -127,8 +129,7 @@ def bounds(program: Program) -> Bounds:
     return Bounds(found, models, tools, tokens, tuple(reasons), tuple(loops))
 
 
-@attrs.frozen
-class _Total:
+class _Total(NamedTuple):
     """Stands for the calls of all sites of a kind."""
 
     kind: str

@@ -106,6 +106,8 @@ ARITIES: dict[str, int | None] = {
     "succ": 1,
 }
 
+_INDEXED = {"fix", "guard", "par", "site", "case", "tag"}
+
 
 class MalformedPrimError(ValueError):
     """A `Prim` whose name or parameters the calculus does not know."""
@@ -139,6 +141,8 @@ def takes(prim: Prim) -> float:
 
 
 def _params_fit(name: str, params: tuple[Data, ...]) -> bool:
+    if not params:
+        return name not in _INDEXED
     if any(isinstance(param, bool) for param in params):
         return False
     match name, params:
@@ -152,8 +156,6 @@ def _params_fit(name: str, params: tuple[Data, ...]) -> bool:
             return _are_labels(labels)
         case "tag", (tuple(labels), int(i)):
             return _are_labels(labels) and 0 <= i < len(labels)
-        case _, ():
-            return name not in {"fix", "guard", "par", "site", "case", "tag"}
     return False
 
 

@@ -7,9 +7,9 @@ most of their costs. All numbers are exact; ∞ is `INFINITY`.
 Source: semantics.md §9.
 """
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from math import inf
-from typing import Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import attrs
 
@@ -29,18 +29,18 @@ _EXACT_COPIES: Final = 16
 
 def plus(a: Count, b: Count) -> Count:
     """Return ``a + b``; numbers too large for a float meet ∞ safely."""
-    return INFINITY if INFINITY in {a, b} else a + b
+    # The only float is ∞.
+    return INFINITY if type(a) is float or type(b) is float else a + b
 
 
 def times(n: Count, a: Count) -> Count:
     """Return ``n · a``, where ``0 · ∞ = 0``: never calling costs nothing."""
     if not n or not a:
         return 0
-    return INFINITY if INFINITY in {n, a} else n * a
+    return INFINITY if type(n) is float or type(a) is float else n * a
 
 
-@attrs.frozen
-class Interval:
+class Interval(NamedTuple):
     """How often something is called.
 
     Attributes:
@@ -84,8 +84,7 @@ class Self:
 Cost: TypeAlias = Mapping[Hashable, Interval]
 
 
-@attrs.frozen
-class Path:
+class Path(NamedTuple):
     """What tells paths apart.
 
     Attributes:
@@ -110,16 +109,15 @@ def calls_self(one: Self) -> Outcome:
 
 
 def then(first: Outcome, second: Outcome) -> Outcome:
-    """Return `first; second`: pairwise sums. A path that fails goes no further."""
+    """Return `first; second`."""
     if first is FREE or second is FREE:
         return second if first is FREE else first
-    paths: list[tuple[Path, Cost]] = []
-    for path, cost in first.items():
-        if path.returns:
-            paths += [(_joined(path, p), _sum(cost, c)) for p, c in second.items()]
-        else:
-            paths.append((path, cost))
-    return _collected(paths)
+    return _Series(first, second)
+
+
+def settled(outcome: Outcome) -> Outcome:
+    """Return `outcome` worked out: who looks at it twice need not do so twice."""
+    return outcome.sum() if isinstance(outcome, _Series) else outcome
 
 
 def beside(first: Outcome, second: Outcome) -> Outcome:
@@ -346,6 +344,62 @@ def _unbounded(end: Interval | None) -> Interval | None:
     return None if end is None else Interval(end.least, INFINITY)
 
 
+# --- one after the other -------------------------------------------------------------------------
+
+
+class _Series(Mapping[Path, Cost]):
+    """``first; second``, worked out when it is looked at.
+
+    `then` is associative. So what follows each other is added up in pairs, these again in pairs,
+    and so on: a chain of n stages takes n log n, not n², though each calls something else.
+    """
+
+    def __init__(self, first: Outcome, second: Outcome) -> None:
+        self.parts: tuple[Outcome, ...] = (first, second)
+
+    def __getitem__(self, path: Path) -> Cost:
+        return self.sum()[path]
+
+    def __iter__(self) -> Iterator[Path]:
+        return iter(self.sum())
+
+    def __len__(self) -> int:
+        return len(self.sum())
+
+    def sum(self) -> Outcome:
+        """Return the sum of all parts."""
+        if len(self.parts) > 1:
+            parts = self._flat()
+            while len(parts) > 1:
+                odd = parts[-1:] if len(parts) % 2 else []
+                parts = [*map(_followed, parts[::2], parts[1::2]), *odd]
+            self.parts = tuple(parts)
+        return self.parts[0]
+
+    def _flat(self) -> list[Outcome]:
+        """Return the parts, and those of parts that are not worked out, in order."""
+        flat: list[Outcome] = []
+        stack: list[Outcome] = [self]
+        while stack:
+            part = stack.pop()
+            if isinstance(part, _Series):
+                stack += reversed(part.parts)
+            else:
+                flat.append(part)
+        return flat
+
+
+def _followed(first: Outcome, second: Outcome) -> Outcome:
+    """Return pairwise sums. A path that fails goes no further."""
+    paths: list[tuple[Path, Cost]] = []
+    for path, cost in first.items():
+        if path.returns:
+            paths += [(_joined(path, p), _sum(cost, c)) for p, c in second.items()]
+        else:
+            paths.append((path, cost))
+    return _collected(paths)
+
+
 # --- paths ---------------------------------------------------------------------------------------
 
 
@@ -358,7 +412,7 @@ def _joined(first: Path, second: Path, *, fork: bool = False) -> Path:
     if fork:
         for one in a.keys() & b.keys():
             failing = plus(a[one].failing, b[one].failing)
-            selves[one] = attrs.evolve(selves[one], failing=failing)
+            selves[one] = selves[one]._replace(failing=failing)
     return Path(returns, frozenset(selves.items()))
 
 
@@ -402,7 +456,7 @@ def _union(costs: Sequence[Cost]) -> Cost:
 
 
 def _perhaps(interval: Interval) -> Interval:
-    return attrs.evolve(interval, least=0) if interval.least else interval
+    return interval._replace(least=0) if interval.least else interval
 
 
 def _collected(paths: Sequence[tuple[Path, Cost]]) -> Outcome:

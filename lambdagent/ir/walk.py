@@ -41,12 +41,14 @@ def reaches(root: Term) -> dict[int, int]:
     """Return how many enclosing binders each node of `root` needs, by identity."""
     reach: dict[int, int] = {}
     for term in nodes(root):
-        if type(term) is Var:
+        if type(term) is App:
+            fun, arg = reach[id(term.fun)], reach[id(term.arg)]
+            reach[id(term)] = fun if fun > arg else arg  # noqa: FURB136 - `max` takes twice as long
+        elif type(term) is Var:
             reach[id(term)] = term.index + 1
         elif type(term) is Lam:
-            reach[id(term)] = max(0, reach[id(term.body)] - 1)
-        elif type(term) is App:
-            reach[id(term)] = max(reach[id(term.fun)], reach[id(term.arg)])
+            body = reach[id(term.body)]
+            reach[id(term)] = body - 1 if body else 0
         else:
             reach[id(term)] = 0
     return reach

@@ -260,6 +260,16 @@ def test_the_analysis_is_polynomial():
     assert time.process_time() - began < 5
 
 
+def test_a_chain_of_many_stages_is_added_up_in_pairs():
+    """Each stage adds sites of its own, and one more way to fail."""
+    stages = [surface.Guard(surface.Lam(f"w{i}"), "len(x) > 1", retry=1) for i in range(1_000)]
+    began = time.process_time()
+    found = of(surface.Compose(*stages))
+    assert found.model_calls == Interval(1_000, 2_000)
+    assert found.sites["llm:w999"].calls == Interval(1, 2)
+    assert time.process_time() - began < 5
+
+
 @pytest.mark.parametrize("number", range(8))
 def test_deep_agents_have_bounds(number: int):
     assert of(deep(number, 500)).model_calls.most >= 0
@@ -278,6 +288,7 @@ DOUBLED = {
     "lists": (lambda f: spine(Prim("cons"), f, spine(Prim("cons"), f, Prim("nil"))), 1),
     "branches": (lambda f: Lam(spine(Prim("if"), Lit(True), thunk(f), thunk(f), Var(0))), 1),
     "chains": (lambda f: Lam(App(f, App(f, Var(0)))), 2**60),
+    "curried": (lambda f: Lam(spine(Lam(f), Lit(0), spine(Lam(f), Lit(0), Var(0)))), 2**60),
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from lambdagent.api import compiling
 from lambdagent.cli.findings import Finding, render_findings
 from lambdagent.cli.output import Output, json_text
+from lambdagent.effects.collector import relaxed
 from lambdagent.errors import UsageError, finding
 from lambdagent.messages import phrase
 
@@ -43,6 +44,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--validate", action="store_true", help=phrase("lint the file, too"))
 
 
+@relaxed()
 def run(arguments: Namespace, out: Output) -> int:
     """Print what the agent compiles to. No effect of it is performed."""
     if arguments.bounds and arguments.format not in {"text", "json"}:

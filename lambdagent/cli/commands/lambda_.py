@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from lambdagent.api import compiling
 from lambdagent.cli.output import Output
+from lambdagent.effects.collector import relaxed
 from lambdagent.errors import UsageError, finding
 from lambdagent.messages import phrase
 
@@ -36,6 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add("--de-bruijn", action="store_true", help=phrase("formal, with indices for variables"))
 
 
+@relaxed()
 def run(arguments: Namespace, out: Output) -> int:
     """Print the agent as a lambda expression."""
     if arguments.brief:
