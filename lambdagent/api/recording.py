@@ -39,6 +39,7 @@ from lambdagent.machine.link import Linked, link
 from lambdagent.machine.request_digest import RequestDigest
 from lambdagent.machine.state import AWAIT_FUN_OF_VALUE, Eval, Machine
 from lambdagent.machine.step import start
+from lambdagent.machine.tenable import untenable
 from lambdagent.machine.values import project
 from lambdagent.messages import phrase
 from lambdagent.source import Source
@@ -123,6 +124,24 @@ def _input_of(first: Machine) -> Data:
         what = phrase("it is not about to begin")
         raise ValueError(what)
     return project(state.kont[2])
+
+
+def _check_first(linked: Linked, first: Machine) -> None:
+    """See that `first` is the state in which `linked` is about to begin, and nothing else.
+
+    Raises:
+        ValueError: It is not.
+    """
+    _input_of(first)
+    state = first.root.state
+    assert isinstance(state, Eval)
+    why = untenable(linked, first)
+    if why is not None:
+        raise ValueError(why)
+    inside = state.control is not linked.codes[-1] or state.env or state.kont[1]
+    if inside or first.root.clock:
+        what = phrase("it is not about to begin")
+        raise ValueError(what)
 
 
 @relaxed()
@@ -276,7 +295,7 @@ def _recording(path: Path, data: Data, limit: int) -> Recording:
     try:
         linked = link(program_of(data.get("program"), Source(str(path), "")))
         first = decode_machine(linked, data.get("start"))
-        _input_of(first)
+        _check_first(linked, first)
         told = told_by(journal)
     except LambdaSyntaxError as error:
         _refuse(path, phrase("its program is none: {what}", what=error.diagnostic.what))

@@ -480,3 +480,11 @@ memory: {size: 0, ttl: 0}
         *("L004", "L007", "L008", "L009", "L010", "L013", "L015", "L017"),
     }
     assert report.structure == "Memory(Route({a, b}), local)"
+
+
+def test_agents_inside_agents_are_linted_however_deep_they_are():
+    depth = 2_000
+    call = 'Guard(λx. LLM_{gpt-4o, "p", w}(x), {x | False}, retry=1, fallback=last)'
+    report = lint_source(Source("a.lam", "PAR(" * depth + call + ")" * depth))
+    assert report.readable
+    assert "L017" in {f.diagnostic.code for f in report.findings}

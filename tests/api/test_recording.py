@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from lambdagent.api.finite import finite
 from lambdagent.api.recording import _lines, document, load
 from lambdagent.api.running import Session, to_json
+from lambdagent.errors import CheckpointError
 from lambdagent.ir.data import Record
 from lambdagent.ir.surface import Lam, Model, Tool
 from lambdagent.machine.values import project
@@ -58,3 +59,30 @@ def test_rows_are_lines_whatever_they_hold():
         text = _lines(few, finite)
         assert json.loads(text) == [finite(row) for row in few]
         assert len(text.splitlines()) == (len(few) + 2 if few else 1)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("threads", 0, 3, 1), 1),  # another part of the program, whose variables nobody binds
+        (("threads", 0, 1), 3),
+        (("threads", 0, 0), [0, 1]),
+        (("counters", 0), -1),
+        (("transitions",), -1),
+    ],
+)
+def test_a_start_that_is_not_that_of_the_program_is_refused(place, value, tmp_path):
+    model = Model(provider="scripted", script=Record(replies=("a",)))
+    with Session(Lam("a", "p", model)) as session:
+        result = session.run("x")
+        found = json.loads(document(result.execution, to_json(result), session.redaction))
+    *way, last = place
+    inside = found["start"]
+    for key in way:
+        inside = inside[key]
+    assert inside[last] != value
+    inside[last] = value
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(CheckpointError, match="is no recorded run"):
+        load(path)
