@@ -1,6 +1,7 @@
 # Every tool runs as a module of $(PYTHON), so any virtual environment will do.
 PYTHON ?= python
 DOCS = $(wildcard README.md docs/*.md)
+FUZZ ?= 20000
 CORE = lambdagent/ir/*,lambdagent/desugar/*,lambdagent/machine/*,lambdagent/trace/*
 
 .PHONY: check test format laws mutate chaos fuzz bench
@@ -18,6 +19,7 @@ check:
 	$(PYTHON) -m pytest -q -m "not slow" --cov --cov-report=
 	$(PYTHON) -m coverage report --include='$(CORE)' --fail-under=95
 	$(PYTHON) -m coverage report --omit='$(CORE),lambdagent/__main__.py' --fail-under=85
+	$(PYTHON) -m tests.fuzz.fuzz $(FUZZ)
 
 # Every test, slow ones too.
 test:
@@ -41,8 +43,7 @@ KILLS ?= 10000
 chaos:
 	$(PYTHON) -m tests.chaos.chaos $(KILLS)
 
-# Files of every bad kind, compiled: none may do harm.
-FUZZ ?= 20000
+# Files of every bad kind, compiled, linted, imported, shown: none may do harm.
 fuzz:
 	$(PYTHON) -m tests.fuzz.fuzz $(FUZZ)
 

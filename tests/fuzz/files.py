@@ -1,56 +1,36 @@
 """Files as nobody should write them: valid, nearly valid, binary, huge, deeply nested, bombs.
 
-Each comes from its number alone, so that a file that does harm can be made again.
+Each comes from its number alone, and so does the command that reads it, so that a file that does
+harm can be made again.
 """
 
 import random
+import re
 import string
 from collections.abc import Callable
-from pathlib import Path
 from typing import NamedTuple
 
-# Note [Large λ texts]
-#
-# A λ text is also what programs are printed as, so that none is refused for its size. To read it
-# takes 10 to 25 µs a lexeme; those made here have 25,000 at most, so that they keep to the second.
-
-ROOT = Path(__file__).resolve().parents[2]
+from tests.fuzz.corpus import AGENTS, FOREIGN, PATHS, recordings
 
 
 class File(NamedTuple):
-    """What is compiled: a name, whose ending says how it is read, and bytes."""
+    """What a command reads: a name, whose ending says how it is read, and bytes.
+
+    Attributes:
+        before: The command, and what stands before the name of the file.
+        after: Its options.
+    """
 
     name: str
     data: bytes
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+    def argv(self, path: str) -> list[str]:
+        """Return the command line for the file at `path`."""
+        return [*self.before, path, *self.after]
 
 
-def _corpus() -> dict[str, list[str]]:
-    """Return texts that compile, by ending."""
-    golden = ROOT / "tests" / "golden" / "agents"
-    return {
-        ".yml": [
-            path.read_text(encoding="utf-8")
-            for place in ("examples", "tests/conformance")
-            for path in sorted((ROOT / place).rglob("*.yml"))
-        ],
-        ".lam": [
-            *(path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("examples/*.lam"))),
-            *(path.read_text(encoding="utf-8") for path in sorted(golden.glob("*.lam.txt"))),
-        ],
-        ".json": [
-            '{"lambdagent": 1, "name": "a", "core": [["lit", 1]], "sites": []}',
-            '{"type": "simple", "systemPrompt": "p", "model": {"provider": "scripted"}}',
-        ],
-    }
-
-
-CORPUS = _corpus()
-# Every field of an agent file, as its path.
-PATHS = sorted(
-    line.split("`")[1]
-    for line in (ROOT / "docs" / "yaml.md").read_text(encoding="utf-8").splitlines()
-    if line.startswith("| `")
-)
 _TYPES = ("simple", "react", "chain", "router", "parallel", "groupchat", "simpel", "", "null")
 # fmt: off
 _SCALARS = (
@@ -72,13 +52,33 @@ _LEXEMES = (
     "Γ ∪ local", "Yₙ", "Y₂₀", "-", "|", "#", "--", '"', "`", "\n", "0xff", "1e9", "true", "null",
     "site[", "_",
 )
+_PIECES = (
+    "", " ", "\n", ":", "{", "}", "[", "]", '"', "'", "\t", "\0", "&a ", "*a", "<<: *a", "!!x ",
+    "0", "- ", "null", "\ud7ff", "\\ud800", "(", ")", "=", "#", "é", "9" * 30, "true", "{}", "[]",
+)
+_NUMBERS = ("-1", "0", "1", "7", "9" * 25, "1e9", "null", '""', "[]", "{}", "true", "[[0]]")
+_VIEWS = (
+    (), ("--level", "beta"), ("--level", "machine"), ("--format", "json"), ("--stats",),
+    ("--check",), ("--timeline",), ("--flamegraph",), ("--step", "1"), ("--filter", "t*"),
+)
+_FORMATS = ("text", "json", "python", "sarif", "github")
+# What is done with an agent file, and how often.
+_USES: dict[tuple[str, ...], int] = {
+    **{("compile", "--format", form): 3 for form in _FORMATS},
+    ("compile", "--bounds"): 1,
+    ("compile", "--validate"): 2,
+    **{("lint", "--format", form): 1 for form in _FORMATS if form != "python"},
+    ("lint", "--fix"): 3,
+    ("lint", "--fix", "--diff"): 1,
+    ("lambda",): 2,
+}
 # fmt: on
 
 
 def _text(pick: random.Random) -> tuple[str, str]:
     """Return a text that compiles, and its ending."""
-    ending = pick.choices(list(CORPUS), weights=(6, 3, 1))[0]
-    return pick.choice(CORPUS[ending]), ending
+    ending = pick.choices(list(AGENTS), weights=(6, 3, 1))[0]
+    return pick.choice(AGENTS[ending]), ending
 
 
 def _valid(pick: random.Random) -> File:
@@ -111,7 +111,7 @@ def _lines_changed(pick: random.Random) -> File:
 
 def _values_changed(pick: random.Random) -> File:
     """Other values stand behind some keys."""
-    lines = pick.choice(CORPUS[".yml"]).split("\n")
+    lines = pick.choice(AGENTS[".yml"]).split("\n")
     for _ in range(pick.randint(1, 5)):
         at = pick.randrange(len(lines))
         key, colon, _rest = lines[at].partition(":")
@@ -216,7 +216,7 @@ def _deep(pick: random.Random) -> File:
     )
     if opening == "- " and before:
         before += "\n  "
-    if ending != ".yml":  # is read however deep: see Note [Large λ texts]
+    if ending != ".yml":  # is read however deep; `_huge` makes larger ones
         depth = min(depth, 3_000)
     text = before + opening * depth + middle + closing * pick.choice((depth, 0))
     return File(f"a{ending}", text.encode())
@@ -260,6 +260,34 @@ def _merges(pick: random.Random) -> File:
     lines += [f"x-{i}: &m{i} {{<<: *m{i - 1}, k{i}: 1}}" for i in range(1, count)]
     lines += ["type: simple", "systemPrompt: p", f"model: {{<<: *m{count - 1}}}"]
     return File("a.yml", "\n".join(lines).encode())
+
+
+def _foreign(pick: random.Random) -> File:
+    """A file of another framework, whole or damaged."""
+    framework = pick.choice([*FOREIGN])
+    name, text = FOREIGN[framework]
+    return File(name, _damaged(pick, text), ("import", framework))
+
+
+def _recording(pick: random.Random) -> File:
+    """What a run left, damaged: the bytes, or one value of it."""
+    text = pick.choice(recordings())
+    if pick.random() < 0.5:
+        numbers = [*re.finditer(r"(?<=[\[ ])-?\d+(?=[,\]}])", text)]
+        at = pick.choice(numbers)
+        text = text[: at.start()] + pick.choice(_NUMBERS) + text[at.end() :]
+        data = text.encode()
+    else:
+        data = _damaged(pick, text)
+    return File("run.json", data, ("trace",), pick.choice(_VIEWS))
+
+
+def _damaged(pick: random.Random, text: str) -> bytes:
+    for _ in range(pick.randint(0, 4)):
+        at = pick.randrange(len(text) or 1)
+        text = text[:at] + pick.choice(_PIECES) + text[at + pick.randint(0, 30) :]
+    data = text.encode()
+    return data[: pick.randrange(len(data) + 1)] if pick.random() < 0.1 else data
 
 
 def _huge(pick: random.Random) -> File:
@@ -311,13 +339,22 @@ KINDS: dict[Callable[[random.Random], File], int] = {
     _nested_agents: 1,
     _bomb: 3,
     _merges: 1,
-    _huge: 2,
+    _foreign: 5,
+    _recording: 3,
     _empty: 1,
 }
+
+
+# Of so many files, one is huge.
+_HUGE_EVERY = 500
 
 
 def file(number: int) -> File:
     """Return the file of this number."""
     pick = random.Random(number)
-    make = pick.choices([*KINDS], weights=KINDS.values())[0]
-    return make(pick)
+    kinds = pick.choices([*KINDS], weights=KINDS.values())
+    made = (_huge if number % _HUGE_EVERY == _HUGE_EVERY - 1 else kinds[0])(pick)
+    if made.before:
+        return made
+    command, *options = pick.choices([*_USES], weights=_USES.values())[0]
+    return made._replace(before=(command,), after=tuple(options))
