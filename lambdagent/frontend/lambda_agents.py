@@ -42,6 +42,7 @@ from lambdagent.frontend.lambda_tree import (
     Definition,
     File,
     Form,
+    Lexeme,
     Piped,
     Predicate,
     Setting,
@@ -75,11 +76,8 @@ FORMS = ("PAR", "PAIR", "Guard", "Memory", "Tool", "Truth", "LLM_", "CASE", "IF"
 
 def holds_agents(file: File) -> bool:
     """Whether something in `file` stands in agents only."""
-    return any(
-        isinstance(tree, Choice | Predicate | Asked | Form)
-        or (isinstance(tree, Token) and tree.type == "CONCAT")
-        for tree in trees(file)
-    )
+    kinds = {Choice, Predicate, Asked, Form}
+    return any(type(t) in kinds or getattr(t, "type", "") == "CONCAT" for t in trees(file))
 
 
 def read_agent(file: File) -> surface.Term:
@@ -472,7 +470,7 @@ def _nothing_of(*_agents: surface.Term) -> surface.Term:
 _nothing: Plan = (_nothing_of, [])
 
 _PLANS: Mapping[type, Callable[[_Reader, Any], Plan]] = {
-    Token: _Reader.leaf,
+    Lexeme: _Reader.leaf,
     Piped: _Reader.piped,
     Form: _Reader.form,
     Applied: _Reader.applied,

@@ -109,10 +109,6 @@ class _Builder:
     def branches(self, parts: list[Any]) -> Branches:
         return Branches(*parts)
 
-    def param(self, parts: list[Any]) -> Token:
-        token: Token = parts[0]
-        return token
-
     def mark(self, parts: list[Any]) -> Marked:
         return Marked(*parts)
 
@@ -149,9 +145,10 @@ class _Builder:
 
     def equation(self, parts: list[Any]) -> Equation:
         token = parts[0]
-        left, _, right = token[1:-1].partition("=")
-        names = (Token.new_borrow_pos("NAME", name.strip(), token) for name in (left, right))
-        return Equation(token, *names)
+        sign = token.index("=")
+        return Equation(
+            token, token.name_between(1, sign), token.name_between(sign + 1, len(token) - 1)
+        )
 
     def predicate(self, parts: list[Any]) -> Predicate:
         token = parts[0]

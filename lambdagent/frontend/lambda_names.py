@@ -24,6 +24,7 @@ from lambdagent.frontend.lambda_tree import (
     File,
     Inline,
     Let,
+    Lexeme,
     Marked,
     Piped,
     Row,
@@ -362,7 +363,7 @@ def _word_hint(name: str) -> str:
 
 _TREES: Mapping[type, Callable[[_Names, Any], None]] = {
     tuple: _Names.step,
-    Token: _Names.leaf,
+    Lexeme: _Names.leaf,
     Applied: _Names.applied,
     Abstraction: _Names.abstraction,
     Let: _Names.let,

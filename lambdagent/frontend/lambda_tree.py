@@ -6,7 +6,7 @@ Leaves are core terms without variables, and the lexemes of names, sites and ``^
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import attrs
@@ -16,7 +16,7 @@ from lambdagent.errors import LambdaSyntaxError, finding
 from lambdagent.ir.core import Lit, Prim, Term
 from lambdagent.ir.data import Data, Record
 from lambdagent.messages import phrase
-from lambdagent.source import Span
+from lambdagent.source import Span, place_of
 
 # Python refuses to read longer decimals; in hexadecimal they are read.
 _MAX_DIGITS = 4000
@@ -25,6 +25,30 @@ _SHORTER = {
     "INDEX": phrase("count the binders around it: `^0` is the variable of the innermost one"),
     "FIXPOINT": phrase("write the bound in brackets and in hexadecimal, as in `Y[0xff]`"),
 }
+
+
+class Lexeme(Token):
+    """A word of `text`, at `start_pos`; its place is worked out when it is asked for."""
+
+    __slots__ = ("text",)
+    text: str
+
+    def __new__(cls, kind: str, word: str, start: int, text: str) -> Lexeme:
+        """Return the lexeme `word` of a kind, which begins at the offset `start` of `text`."""
+        made = str.__new__(cls, word)
+        made.type, made.start_pos, made.text = kind, start, text
+        return made
+
+    @property
+    def line(self) -> int:  # type: ignore[override]
+        """Its line, from 1."""
+        return place_of(self.text, self.start_pos or 0)[0]
+
+    def name_between(self, start: int, stop: int) -> Lexeme:
+        """Return the name that stands in these characters of the lexeme, among blanks."""
+        written = str(self)[start:stop]
+        start += len(written) - len(written.lstrip())
+        return Lexeme("NAME", written.strip(), (self.start_pos or 0) + start, self.text)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -184,18 +208,21 @@ Tree: TypeAlias = (
 
 def parts(tree: Tree) -> list[Tree]:
     """Return the trees right inside `tree`, in the order of the text."""
-    match tree:
-        case Abstraction(_, body) | Marked(_, body) | Choice(body):
-            return [body]
-        case Let(_, first, second) | Equation(_, first, second):
-            return [first, second]
-        case Branches(test, first, second):
-            return [test, first, second]
-        case Applied(items) | Piped(items):
-            return items
-        case Form(_, operands):
-            return [each for each in operands if not isinstance(each, Setting | Store)]
-    return []
+    inside = _PARTS.get(type(tree))
+    return [] if inside is None else inside(tree)
+
+
+_PARTS: Mapping[type, Callable[[Any], list[Tree]]] = {
+    Abstraction: lambda tree: [tree.body],
+    Marked: lambda tree: [tree.item],
+    Choice: lambda tree: [tree.applied],
+    Let: lambda tree: [tree.value, tree.body],
+    Equation: lambda tree: [tree.left, tree.right],
+    Branches: lambda tree: [tree.test, tree.first, tree.second],
+    Applied: lambda tree: tree.items,
+    Piped: lambda tree: tree.stages,
+    Form: lambda tree: [each for each in tree.operands if not isinstance(each, Setting | Store)],
+}
 
 
 def trees(file: File) -> Iterator[Tree]:
@@ -236,6 +263,10 @@ def token_of(tree: Any) -> Token | None:
 
 def span_of(token: Token) -> Span:
     """Return where `token` stands."""
+    if isinstance(token, Lexeme):
+        start = token.start_pos or 0
+        first, last = place_of(token.text, start), place_of(token.text, start + len(token))
+        return Span(*first, *last)
     line, column = token.line or 1, token.column or 1
     return Span(line, column, token.end_line or line, token.end_column or column + 1)
 
