@@ -298,14 +298,15 @@ def fixed(source: Source, selected: Selection = EVERYTHING) -> Source:
 
     Idempotent. A fix that would keep the file from being read is not made.
     """
+    report = lint_source(source, selected)
     for _ in range(_MOST_ROUNDS):
-        report = lint_source(source, selected)
         mended = _mended(source, report.findings)
         if mended.text == source.text:
             break
-        if not _is_sound(report, lint_source(mended, selected)):
-            return _one_by_one(source, selected)
-        source = mended
+        after = lint_source(mended, selected)
+        if not _is_sound(report, after):
+            return _one_by_one(source, report, selected)
+        source, report = mended, after
     return source
 
 
@@ -314,9 +315,8 @@ def _mended(source: Source, found: Iterable[Finding]) -> Source:
     return source._replace(text=apply_edits(source.text, edits))
 
 
-def _one_by_one(source: Source, selected: Selection) -> Source:
+def _one_by_one(source: Source, report: Report, selected: Selection) -> Source:
     """Return the text with each fix made that is sound on its own, until there is none."""
-    report = lint_source(source, selected)
     for _ in range(_MOST_ROUNDS):
         fixes = [each for each in report.findings if each.edits]
         for each in fixes[:_MOST_ALONE]:

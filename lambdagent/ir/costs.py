@@ -439,20 +439,20 @@ def _union(costs: Sequence[Cost]) -> Cost:
     if len(costs) == 1:
         return costs[0]
     found = dict(costs[0])
+    times = dict.fromkeys(found, 1)  # in how many of `costs` each is
     for cost in costs[1:]:
         for key, each in cost.items():
             known = found.get(key)
+            times[key] = times.get(key, 0) + 1
             if known is None:
-                found[key] = _perhaps(each)
+                found[key] = each
             elif known is not each:
                 found[key] = Interval(
                     min(known.least, each.least),
                     max(known.most, each.most),
                     max(known.failing, each.failing),
                 )
-        if len(cost) < len(found):
-            found.update({key: _perhaps(i) for key, i in found.items() if key not in cost})
-    return found
+    return {k: i if times[k] == len(costs) else _perhaps(i) for k, i in found.items()}
 
 
 def _perhaps(interval: Interval) -> Interval:

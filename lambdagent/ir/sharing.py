@@ -84,8 +84,10 @@ def _sizes(order: Sequence[Term], named: Collection[int]) -> dict[int, int]:
     """Return how many nodes each term has as a tree; inside, those that are `named` count as 1."""
     sizes: dict[int, int] = {}
     for term in order:
-        below = (1 if id(child) in named else sizes[id(child)] for child in children(term))
-        sizes[id(term)] = min(1 + sum(below), _MANY)
+        size = 1
+        for child in children(term):
+            size += 1 if id(child) in named else sizes[id(child)]
+        sizes[id(term)] = size if size < _MANY else _MANY  # noqa: FURB136 - a fifth faster
     return sizes
 
 
@@ -103,5 +105,6 @@ def _shared(order: Sequence[Term], sizes: Mapping[int, int], usage: Usage) -> li
             found.append(term)
             count = 1
         for child in children(term):
-            times[id(child)] = min(times[id(child)] + count, _MANY)
+            total = times[id(child)] + count
+            times[id(child)] = total if total < _MANY else _MANY  # noqa: FURB136 - a fifth faster
     return found[::-1]

@@ -290,36 +290,40 @@ def _damaged(pick: random.Random, text: str) -> bytes:
     return data[: pick.randrange(len(data) + 1)] if pick.random() < 0.1 else data
 
 
+_HEAD = "systemPrompt: p\nmodel: {provider: openai, name: gpt-4o}\n"
+_STEPS = f"type: chain\n{_HEAD}chain:\n  steps:\n"
+_ROUTER = f"type: router\n{_HEAD}router:\n  classifier: {{prompt: p}}\n  routes:\n"
+_GUARD = "guard: {validator: 'len(x) > 1', retry: 2}}"
+_PLAIN = ("compile",)  # as JSON or Python, a program takes several times as long as for people
+# By ending: a text of about so many lines, keys, entries, faults, words.
+# fmt: off
+_HUGE: tuple[tuple[str, Callable[[int], str], tuple[str, ...]], ...] = (
+    (".yml", lambda n: f"type: simple\nsystemPrompt: {'word ' * n * 5}", ()),
+    (".yml", lambda n: _HEAD + "".join(f"k{i}: {i}\n" for i in range(n)), ()),
+    (".yml", lambda n: _STEPS + _lines(n // 20, "    - {name: s%d, prompt: p}"), _PLAIN),
+    (".yml", lambda n: _STEPS + _lines(n // 100, "    - {name: s%d, prompt: p}"), ()),
+    (".yml", lambda n: _STEPS + _lines(n // 100, "    - {naem: s%d, prompt: [1]}"), ()),
+    (".yml", lambda n: _STEPS + _lines(n // 200, "    - {name: s%d, prompt: p, " + _GUARD), ()),
+    (".yml", lambda n: _ROUTER + _lines(n // 100, "    r%d: {type: simple, systemPrompt: p}"), ()),
+    (".yml", lambda n: _HEAD + "- x\n" * n, ()),
+    (".yml", lambda n: _HEAD + "x-a: [" + "1, " * n + "]\n", ()),
+    (".yml", lambda n: _HEAD + "---\n" * n, ()),
+    (".lam", lambda n: "f " * (n // 4), ()),
+    (".lam", lambda n: _lines(n // 10, "d%d = λx. x;") + "d0", ()),
+    (".lam", lambda n: _lines(n // 40, 'λx. LLM_{gpt-4o, "Hi", w%d}(x) >>') + "λx. x", _PLAIN),
+    (".json", lambda n: "[" + "1," * n + "1]", ()),
+)
+# fmt: on
+
+
+def _lines(count: int, line: str) -> str:
+    return "".join(f"{line}\n" % number for number in range(count))
+
+
 def _huge(pick: random.Random) -> File:
     """Long lines, many keys, many entries, many faults."""
-    count = pick.choice((1_000, 10_000, 100_000))
-    head = "type: chain\nsystemPrompt: p\n"
-    steps = "chain:\n  steps:\n"
-    match pick.randrange(10):
-        case 0:
-            return File("a.yml", f"type: simple\nsystemPrompt: {'word ' * count * 5}".encode())
-        case 1:
-            return File("a.yml", (head + "".join(f"k{i}: {i}\n" for i in range(count))).encode())
-        case 2:
-            # A step takes 0.3 ms, most of it for the bounds of the program.
-            entries = "".join(f"    - {{name: s{i}, prompt: p}}\n" for i in range(count // 100))
-            return File("a.yml", (head + steps + entries).encode())
-        case 3:
-            faults = "".join(f"    - {{naem: s{i}, prompt: [1]}}\n" for i in range(count // 10))
-            return File("a.yml", (head + steps + faults).encode())
-        case 4:
-            return File("a.yml", (head + "- x\n" * count).encode())
-        case 5:
-            return File("a.yml", (head + "x-a: [" + "1, " * count + "]\n").encode())
-        case 6:
-            return File("a.yml", (head + "---\n" * count).encode())
-        case 7:
-            return File("a.lam", ("f " * (count // 4)).encode())
-        case 8:
-            text = "".join(f"d{i} = λx. x;\n" for i in range(count // 40))
-            return File("a.lam", (text + "d0").encode())
-        case _:
-            return File("a.json", ("[" + "1," * count + "1]").encode())
+    ending, made, use = pick.choice(_HUGE)
+    return File(f"a{ending}", made(pick.choice((1_000, 10_000, 100_000))).encode(), use)
 
 
 def _empty(pick: random.Random) -> File:

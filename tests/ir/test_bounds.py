@@ -270,6 +270,15 @@ def test_a_chain_of_many_stages_is_added_up_in_pairs():
     assert time.process_time() - began < 5
 
 
+def test_many_routes_are_looked_through_once():
+    routes = {f"r{i}": surface.Lam(f"w{i}") for i in range(1_500)}
+    began = time.process_time()
+    found = of(surface.Route(LAM, routes))
+    assert found.model_calls == Interval(2, 2)
+    assert found.sites["llm:w7"].calls == Interval(0, 1)
+    assert time.process_time() - began < 5
+
+
 @pytest.mark.parametrize("number", range(8))
 def test_deep_agents_have_bounds(number: int):
     assert of(deep(number, 500)).model_calls.most >= 0
