@@ -1,0 +1,57 @@
+"""How many tokens a text is for a model: by the vocabulary of the provider where it is at hand.
+
+At hand is what loads without the network: for models of OpenAI the package ``tiktoken``, which is
+optional, if their vocabulary is in its cache. All else is the estimate of `ir.tokens`: other
+providers ship no vocabulary, or one that takes seconds to load (``dashscope``, 3.4 s).
+"""
+
+import importlib
+import threading
+from functools import cache, partial
+from typing import Any, Final
+
+from lambdagent.ir.tokens import Counter, estimate_tokens
+
+_LOADING = threading.Lock()
+_NEWEST: Final = "o200k_base"
+
+
+@cache
+def counter_of(provider: str, model: str) -> Counter:
+    """Return what counts the tokens of texts for a model; the same for the whole process."""
+    counter = _tiktoken(model) if provider == "openai" else None
+    return partial(estimate_tokens, provider=provider) if counter is None else counter
+
+
+def _tiktoken(model: str) -> Counter | None:
+    """Return the tokenizer of OpenAI, if its vocabulary is in the cache of the package."""
+    try:
+        package: Any = importlib.import_module("tiktoken")
+        load: Any = importlib.import_module("tiktoken.load")
+    except ImportError:
+        return None
+    with _LOADING:
+        read = load.read_file
+        load.read_file = _refuse  # what is not in the cache would be downloaded
+        try:
+            encoding = package.get_encoding(_encoding_name(package, model))
+        except _NotHereError:
+            return None
+        finally:
+            load.read_file = read
+    return lambda text: len(encoding.encode_ordinary(text))
+
+
+def _encoding_name(package: Any, model: str) -> str:
+    try:
+        return str(package.encoding_name_for_model(model))
+    except KeyError:  # newer than the package
+        return _NEWEST
+
+
+class _NotHereError(Exception):
+    """A vocabulary would have to be downloaded."""
+
+
+def _refuse(path: str) -> bytes:
+    raise _NotHereError(path)

@@ -1,0 +1,86 @@
+r"""About how many tokens of a model a text is, without the vocabulary of the model.
+
+ASCII is cut as vocabularies cut it: a word with the space before it, longer words in pieces; up to
+three digits or capitals; up to two signs; a run of spaces. Characters beyond ASCII are weighed by
+the first byte that they have in UTF-8. A text is never more tokens than it has bytes, here and in
+every vocabulary that falls back to bytes.
+
+Against the five vocabularies of tests/fixtures/tokens.json, English, code and JSON come out at
+0.99 to 1.44 of the count, everyday Chinese at 0.77 to 1.72 of it. That is meant: what is taken for
+too large is cut a little early, what is taken for too small is refused by the provider.
+"""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+# Returns how many tokens a text is.
+Counter = Callable[[str], int]
+
+# What a chat's format adds to each message, and to all of them together.
+OF_A_MESSAGE: Final = 4
+OF_A_REQUEST: Final = 3
+
+# The longest word of one piece is shorter than in English, since other languages are cut finer.
+_PIECES = re.compile(
+    r" ?[A-Z]?[a-z]{1,7}|[A-Z]{1,3}|[0-9]{1,3}| ?[!-/:-@\[-`{-~]{1,2}|\n+|[ \t]{1,16}"
+    r"|[\x00-\x1f\x7f]"
+)
+_DIGITS = re.compile(r"[0-9]")
+_NUMBERS = re.compile(r"[0-9]{1,3}")
+
+# Tenths of a token for a character that begins with one of these bytes.
+_WEIGHTS: Final = (
+    (bytes([*range(0xC2, 0xCD)]), 10),  # accented Latin
+    (bytes([*range(0xCD, 0xD8)]), 6),  # Greek, Cyrillic, Armenian, Hebrew
+    (bytes([*range(0xD8, 0xE0)]), 9),  # Arabic
+    (bytes([0xE0]), 12),  # Indic scripts, Thai
+    (bytes([0xE1, 0xE2]), 12),  # signs
+    (bytes([*range(0xEA, 0xEF)]), 11),  # Korean
+    (bytes([*range(0xF0, 0xF5)]), 20),  # emoji
+)
+_HAN: Final = bytes([*range(0xE3, 0xEA), 0xEF])
+_HAN_WEIGHT: Final = 12
+# Vocabularies that were made for Chinese cut it less.
+_CHINESE: Final = frozenset({"dashscope", "deepseek", "moonshot", "zhipu"})
+_CHINESE_HAN_WEIGHT: Final = 9
+# Who takes each digit for a token.
+_BY_DIGIT: Final = frozenset({"dashscope"})
+
+
+def estimate_tokens(text: str, provider: str = "") -> int:
+    """Return about how many tokens `text` is for the models of `provider`; never fewer than 0.
+
+    >>> estimate_tokens("How many tokens is this?"), estimate_tokens("多少")
+    (6, 3)
+    """
+    count = len(_PIECES.findall(text))
+    if provider in _BY_DIGIT:
+        count += len(_DIGITS.findall(text)) - len(_NUMBERS.findall(text))
+    if text.isascii():
+        return count
+    encoded = text.encode("utf-8", "surrogatepass")
+    size = len(encoded)
+    tenths = sum(
+        weight * (size - len(encoded.translate(None, first))) for first, weight in _WEIGHTS
+    )
+    han = _CHINESE_HAN_WEIGHT if provider in _CHINESE else _HAN_WEIGHT
+    tenths += han * (size - len(encoded.translate(None, _HAN)))
+    return count - (-tenths // 10)
+
+
+def cut_to(text: str, most: int, count: Counter) -> str:
+    """Return the beginning of `text` that is at most `most` tokens, with an ellipsis; or all.
+
+    Nothing is left where not even the ellipsis fits.
+    """
+    if count(text) <= most:
+        return text
+    low, high = -1, min(len(text) - 1, 8 * most)  # so many characters fit, so many may not
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(text[:middle].rstrip() + "…") <= most:
+            low = middle
+        else:
+            high = middle - 1
+    return "" if low < 0 else text[:low].rstrip() + "…"
