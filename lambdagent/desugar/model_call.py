@@ -3,17 +3,19 @@
 Lam(s)               λx. do llm:s x
 ConversationLam(s)   λx. let h = do conv.read:s () in let r = do llm:s ⟨h, x⟩ in
                          let _ = do conv.append:s ⟨x, r⟩ in r
+
+With summary(n) something comes before the read; see `conversation`.
 """
 
+from lambdagent.desugar.conversation import reading
 from lambdagent.desugar.table import SiteTable
 from lambdagent.ir import surface
-from lambdagent.ir.core import UNIT, App, Label, Lam, Lit, Prim, Term, Var
+from lambdagent.ir.core import App, Label, Lam, Prim, Term, Var
 from lambdagent.ir.data import Record
 
 # Written with indices: files of many agents spend most of their lowering here, and drafts took
 # twice as long (bench compile, chain of 500).
 _X = Var(0, "x")
-_UNIT = Lit(UNIT)
 _ASKED = App(App(Prim("pair"), Var(0, "h")), Var(1, "x"))
 _EXCHANGE = App(App(Prim("pair"), Var(2, "x")), Var(0, "r"))
 _ANSWER = Lam(Var(1, "r"), "_")
@@ -52,13 +54,7 @@ def lower_model_call(
     label = Label("llm", shown_as or name)
     if not isinstance(agent, surface.ConversationLam):
         return Lam(App(llm, _X, label), "x")
-    window = Record(
-        cell=table.cell("conv", name),
-        max_tokens=agent.max_history_tokens,
-        recent_turns=agent.recent_turns,
-    )
-    read = table.add("conv.read", name, window)
-    append = table.add("conv.append", name, window)
+    history, append = reading(agent, table)
     answered = Lam(App(_ANSWER, App(append, _EXCHANGE)), "r")
     heard = Lam(App(answered, App(llm, _ASKED, label)), "h")
-    return Lam(App(heard, App(read, _UNIT)), "x")
+    return Lam(App(heard, history), "x")

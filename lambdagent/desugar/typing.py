@@ -35,7 +35,7 @@ _DEEPEST, _LARGEST = 200, 10_000
 _MOST_INSTANCES = 20_000
 # Types of which the world's values are atoms, unless the term takes them apart.
 _CLOSED = {"nat", "text", "list"}
-_BOOLEAN = {"predicate", "stop", "truth"}
+_BOOLEAN = {"predicate", "stop", "truth", "conv.over"}
 
 
 class NoTypeError(ValueError):

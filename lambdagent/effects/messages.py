@@ -25,9 +25,9 @@ from lambdagent.effects.attempts import persist
 from lambdagent.effects.loop_thread import LoopThread
 from lambdagent.effects.protocol import Message, ModelCall, Reply
 from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
-from lambdagent.effects.render import estimate_tokens
 from lambdagent.effects.replies import CHECK_URL, OutOfFormError
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened, listen
+from lambdagent.effects.tokenizers import request_tokens
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
@@ -236,7 +236,7 @@ class Courier(ABC):
         )
         try:
             async with asyncio.timeout(call.timeout_s) as limit:
-                tokens = sum(estimate_tokens(each.text) for each in messages)
+                tokens = request_tokens(call.model, [each.text for each in messages])
                 turn = Turn(self._rate, tokens, limit.when() or inf)
                 body = await self._exchange(client, call, messages, turn)
             reply = self._understood(body)

@@ -7,10 +7,12 @@ providers ship no vocabulary, or one that takes seconds to load (``dashscope``, 
 
 import importlib
 import threading
+from collections.abc import Iterable
 from functools import cache, partial
 from typing import Any, Final
 
-from lambdagent.ir.tokens import Counter, estimate_tokens
+from lambdagent.ir.surface import Model
+from lambdagent.ir.tokens import OF_A_MESSAGE, OF_A_REQUEST, Counter, estimate_tokens
 
 _LOADING = threading.Lock()
 _NEWEST: Final = "o200k_base"
@@ -21,6 +23,12 @@ def counter_of(provider: str, model: str) -> Counter:
     """Return what counts the tokens of texts for a model; the same for the whole process."""
     counter = _tiktoken(model) if provider == "openai" else None
     return partial(estimate_tokens, provider=provider) if counter is None else counter
+
+
+def request_tokens(model: Model, texts: Iterable[str]) -> int:
+    """Return how many tokens a request of messages with `texts` is."""
+    count = counter_of(model.provider, model.name)
+    return OF_A_REQUEST + sum(count(text) + OF_A_MESSAGE for text in texts)
 
 
 def _tiktoken(model: str) -> Counter | None:

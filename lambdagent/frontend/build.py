@@ -226,10 +226,10 @@ class _Builder:
 
     def call(self, name: str, prompt: str, data: Any, path: Path) -> surface.Lam:
         """Return one model call, as the `model` of `data` says."""
-        model, conversation, history = self.models.of(data.get("model"), path)
+        model, strategy, history = self.models.of(data.get("model"), path)
         parser = data.get("outputParser", "text")
-        if conversation:
-            return surface.ConversationLam(name, prompt, model, parser, history)
+        if strategy is not None:
+            return surface.ConversationLam(name, prompt, model, parser, history, strategy=strategy)
         return surface.Lam(name, prompt, model, parser)
 
     # --- tools, guard, memory ---

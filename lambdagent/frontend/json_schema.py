@@ -21,6 +21,7 @@ from lambdagent.frontend.schema import (
 )
 from lambdagent.frontend.schema.paths import SERVED, below, served_yet
 from lambdagent.ir.data import thaw
+from lambdagent.ir.strategies import WRITTEN
 
 Json: TypeAlias = "dict[str, Any]"
 
@@ -175,6 +176,8 @@ def _scalar(kind: kinds.Kind) -> Json:
             return _number(kind)
         case kinds.Flag():
             return dict(_FLAG)
+        case kinds.Remembered():
+            return {"anyOf": [_FLAG, {"type": "string", "pattern": WRITTEN}]}
         case kinds.Choice(words):
             return {"enum": list(words)}
         case kinds.Anything():

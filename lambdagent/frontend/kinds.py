@@ -52,6 +52,11 @@ class Flag:
 
 
 @attrs.frozen(eq=False, repr=False)
+class Remembered:
+    """Whether a conversation is remembered, or a strategy: what of it is sent."""
+
+
+@attrs.frozen(eq=False, repr=False)
 class Choice:
     """One of a few words."""
 
@@ -126,8 +131,8 @@ class Anything:
 
 
 Kind: TypeAlias = (
-    "Text | Integer | Number | Flag | Choice | Expression | Pattern | ListOf | MapOf | ListOrMap"
-    " | Model | Script | Agent | Step | Anything | Block"
+    "Text | Integer | Number | Flag | Remembered | Choice | Expression | Pattern | ListOf | MapOf"
+    " | ListOrMap | Model | Script | Agent | Step | Anything | Block"
 )
 
 # --- fields --------------------------------------------------------------------------------------

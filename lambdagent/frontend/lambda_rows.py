@@ -13,6 +13,7 @@ from typing import Any
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.frontend.lambda_sites import (
     COMMAND,
+    STRATEGY,
     TEXT,
     TRUTH,
     WAIT,
@@ -39,6 +40,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "prompt": PROMPT,
         "max_history_tokens": WHOLE,
         "recent_turns": WHOLE,
+        "strategy": STRATEGY,
         "step": TEXT,
         "step_description": TEXT,
     },
@@ -51,7 +53,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "timeout": WAIT,
     },
 }
-_HISTORY = ("max_history_tokens", "recent_turns")
+_HISTORY = ("max_history_tokens", "recent_turns", "strategy")
 _TOOL = {"timeout": "timeout_s"}
 NAMELESS = "agent"
 

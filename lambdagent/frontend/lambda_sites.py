@@ -24,6 +24,7 @@ from lambdagent.ir.program import Program
 from lambdagent.ir.services import provider_of
 from lambdagent.ir.sites import KINDS, Site
 from lambdagent.ir.spelling import JOIN, site_reference
+from lambdagent.ir.strategies import SUMMARY, is_strategy, parse_strategy
 from lambdagent.ir.surface import SCOPES, STRATEGIES, Model, model_row
 from lambdagent.ir.walk import site_names
 from lambdagent.messages import phrase
@@ -86,6 +87,11 @@ OBJECT = Kind(phrase("an object"), lambda value: isinstance(value, Record))
 ROWS = Kind(phrase("what its `text` is read as"), lambda _: True)
 TOOLS = Kind(phrase("a list of {name, description}"), _are_tools)
 TYPE = Kind(phrase("a type of pure λ"), is_type)
+STRATEGY = Kind(phrase("a strategy of conversations"), is_strategy)
+SUMMARISING = Kind(
+    phrase("a text like summary(10)"),
+    lambda value: is_strategy(value) and parse_strategy(value).name == SUMMARY,
+)
 MODEL = Kind(phrase("a model"), lambda value: value is None or isinstance(value, str | Record))
 
 
@@ -118,6 +124,8 @@ _conversation = {
     "max_tokens": Field(WHOLE, 80_000),
     "recent_turns": Field(WHOLE, 20),
 }
+_read = {**_conversation, "strategy": Field(STRATEGY, OPTIONAL)}
+_summarised = {**_conversation, "strategy": Field(SUMMARISING, "summary(10)")}
 _memory = {
     "cell": Field(cell("mem"), "mem:{}".format),
     "size": Field(WHOLE, 20),
@@ -149,8 +157,11 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "description": Field(TEXT, ""),
     },
     "now": {},
-    "conv.read": _conversation,
-    "conv.append": _conversation,
+    "conv.read": _read,
+    "conv.append": _read,
+    "conv.over": _summarised,
+    "conv.old": _summarised,
+    "conv.fold": _summarised,
     "mem.read": _memory,
     "mem.append": _memory,
     "recall": _stored,
@@ -176,7 +187,7 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
 }
 # Kinds whose sites need no row, since all of it is usual.
 _USUAL = {"tool", "confirm", "now", "thought", "concat", "truth", "fail"} | {
-    *("conv.read", "conv.append", "mem.read", "mem.append")
+    *("conv.read", "conv.append", "conv.over", "conv.old", "conv.fold", "mem.read", "mem.append")
 }
 # Attributes where no exact configuration is given.
 _ATTRIBUTES: Mapping[str, Mapping[str, Any]] = {
@@ -211,7 +222,10 @@ MODEL_FIELDS: Mapping[str, Kind] = {
     "base_url": COMMAND._replace(expected=phrase("a text or null")),
     "timeout_s": WAIT,
     "script": Kind(phrase("an object or null"), lambda v: v is None or isinstance(v, Record)),
+    "context_window": WHOLE,
 }
+# Left out where it is as usual, even where all else is written.
+_MAY_LACK = {"context_window"}
 
 
 class WrongSiteError(Exception):
@@ -384,7 +398,7 @@ class Checker:
             return None if made is None else model_row(made)
         self.model_fields(settings)
         for key in MODEL_FIELDS:
-            if key not in settings:
+            if key not in settings and key not in _MAY_LACK:
                 self.missing(f"model.{key}", Field(MODEL_FIELDS[key]))
         return settings
 

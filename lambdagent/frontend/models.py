@@ -17,11 +17,12 @@ from lambdagent.frontend.report import certain, nearest, reason_of
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.services import SCRIPTED, SERVICES, provider_of
+from lambdagent.ir.strategies import MANAGED
 from lambdagent.messages import phrase
 
 Path: TypeAlias = "tuple[str | int, ...]"
-# The model, whether it converses, and how many tokens of the conversation it is sent.
-Voice: TypeAlias = "tuple[surface.Model | None, bool, int]"
+# The model, the strategy of its conversation, if it has one, and how many tokens of it are sent.
+Voice: TypeAlias = "tuple[surface.Model | None, str | None, int]"
 
 _HISTORY_TOKENS = 80_000
 
@@ -126,7 +127,7 @@ class Models:
         chosen = self.overrides
         if settings is None:
             if chosen.model is None:
-                return None, True, _HISTORY_TOKENS
+                return None, MANAGED, _HISTORY_TOKENS
             settings = Record(schema.MODEL.defaults)
         name = settings.get("name", "") if chosen.model is None else chosen.model
         provider = settings.get("provider") or provider_of(name) or ""
@@ -145,7 +146,7 @@ class Models:
             script=self.script(settings.get("script")),
             binding=chosen.providers.get(provider),
         )
-        return model, settings["conversation"], history_tokens(settings)
+        return model, strategy_of(settings), history_tokens(settings)
 
     def script(self, script: Any) -> Record | None:
         """Return `script`, the path of its recording seen from where the caller is."""
@@ -180,6 +181,14 @@ class Models:
             self.report("S111", (*path, "script"), needed="provider: scripted")
         if provider == SCRIPTED and "script" not in settings and not injected:
             self.report("S101", (*path, "script"), doc=reason_of(fields["script"]), key="script")
+
+
+def strategy_of(settings: Any) -> str | None:
+    """Return what of a conversation is sent; None if there is none."""
+    written = settings["conversation"]
+    if isinstance(written, bool):
+        return MANAGED if written else None
+    return str(written)
 
 
 def history_tokens(settings: Any) -> int:

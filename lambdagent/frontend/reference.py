@@ -130,6 +130,9 @@ _WORDS = {
         "Flag": "`true` or `false`; also `yes`, `no`, `on`, `off`",
         "Model": "`model` block",
         "Pattern": "regular expression",
+        "Remembered": (
+            "`true`, `false`, `full`, `sliding_window(n)`, `token_budget(n)` or `summary(n)`"
+        ),
         "Script": "block",
         "Step": "step or agent",
         "Text": "text",
@@ -158,6 +161,9 @@ _WORDS = {
         "Flag": "`true` 或 `false`；亦可 `yes`、`no`、`on`、`off`",
         "Model": "`model` 块",
         "Pattern": "正则表达式",
+        "Remembered": (
+            "`true`、`false`、`full`、`sliding_window(n)`、`token_budget(n)` 或 `summary(n)`"
+        ),
         "Script": "块",
         "Step": "步骤或 Agent",
         "Text": "文本",

@@ -20,6 +20,7 @@ from lambdagent.frontend.kinds import (
     Integer,
     Number,
     Pattern,
+    Remembered,
     Text,
 )
 from lambdagent.frontend.nodes import (
@@ -36,6 +37,7 @@ from lambdagent.frontend.nodes import (
     span_of,
 )
 from lambdagent.frontend.report import BAD, Path, Reporter, certain, nearest, written
+from lambdagent.ir.strategies import WRITTEN
 from lambdagent.messages import Phrase, phrase
 from lambdagent.source import Span
 
@@ -43,11 +45,13 @@ _INTEGER = re.compile(r"[-+]?[0-9]{1,40}")
 _NUMBER = re.compile(r"[-+]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][-+]?[0-9]+)?")
 _INT64 = range(-(2**63), 2**63)
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_NUMBERED = ("sliding_window", "token_budget", "summary")
 _REFERENCE = re.compile(r"\$(\$(?=\{))|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\})?")
 
 _WORDS = (PLAIN, TEXT)
 
 TEXT_WANTED = phrase("text")
+REMEMBERED = phrase("true, false, full, sliding_window(n), token_budget(n) or summary(n)")
 UNQUOTE = phrase("remove the quotes")
 QUOTE = phrase("put quotes around it to mean the word")
 
@@ -196,6 +200,20 @@ def read_flag(reporter: Reporter, _kind: Flag, node: Node, path: Path) -> Any:
     return reporter.wrong(node, path, phrase("true or false"))
 
 
+def read_remembered(reporter: Reporter, _kind: Remembered, node: Node, path: Path) -> Any:
+    """Return whether yes is written, or the strategy that is."""
+    if is_refused(node):
+        return BAD
+    if isinstance(node, Scalar) and node.text.lower() in _FLAGS:
+        return read_flag(reporter, Flag(), node, path)
+    if isinstance(node, Scalar) and node.kind in _WORDS and re.fullmatch(WRITTEN, node.text):
+        return node.text
+    hint = ""
+    if isinstance(node, Scalar) and node.text.startswith(_NUMBERED):
+        hint = phrase("write a number from 1 in parentheses, as in `sliding_window(20)`")
+    return reporter.wrong(node, path, REMEMBERED, hint)
+
+
 def read_choice(reporter: Reporter, kind: Choice, node: Node, path: Path) -> Any:
     """Return one of the words of `kind`."""
     if node.__class__ is Scalar and node.kind in _WORDS and node.text in kind.words:
@@ -259,6 +277,7 @@ READERS: Mapping[type, Callable[..., Any]] = {
     Integer: read_integer,
     Number: read_number,
     Flag: read_flag,
+    Remembered: read_remembered,
     Choice: read_choice,
     Pattern: read_pattern,
     Expression: read_expression,

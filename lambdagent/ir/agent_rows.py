@@ -68,7 +68,7 @@ class RowTable:
             row["prompt"] = tuple(prompt.split("\n")) if "\n" in prompt else prompt
             prompt = prompt if len(prompt) <= shown else _beginning(prompt, shown) + CUT
         if isinstance(term, surface.ConversationLam):
-            history = ("max_history_tokens", "recent_turns")
+            history = ("max_history_tokens", "recent_turns", "strategy")
             row |= _unusual({name: getattr(term, name) for name in history}, _HEARD)
         if step is not None and step.name != step_name(term):
             row["step"] = step.name
@@ -95,7 +95,7 @@ class RowTable:
         assert isinstance(whole, Record)
         assert isinstance(known, Record)
         settings = public_model(whole)
-        row = {key: value for key, value in settings.items() if value != known[key]}
+        row = {key: value for key, value in settings.items() if value != known.get(key)}
         own: dict[str, Data] = {"provider": model.provider}
         if model.name:
             own["name"] = model.name

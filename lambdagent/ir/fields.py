@@ -10,6 +10,7 @@ import attrs
 
 from lambdagent.errors import plain
 from lambdagent.ir.data_text import integer_text
+from lambdagent.ir.strategies import is_strategy, parse_strategy
 
 # Most characters of a value in a message.
 _SHOWN = 60
@@ -62,6 +63,17 @@ def count(_owner: object, field: attrs.Attribute[int], value: object) -> None:
     """Refuse what is no natural number: a bound of the calculus, as large as one likes."""
     if type(value) is not int or value < 0:
         refuse(field, "a whole number from 0", value)
+
+
+def spelled_strategy(value: Any) -> Any:
+    """Return a strategy as it is usually written; what is none is left as it is."""
+    return str(parse_strategy(value)) if is_strategy(value) else value
+
+
+def strategy(_owner: object, field: attrs.Attribute[str], value: object) -> None:
+    """Refuse what is no strategy of conversations."""
+    if not is_strategy(value):
+        refuse(field, "managed, full, sliding_window(n), token_budget(n) or summary(n)", value)
 
 
 def one_of(known: tuple[str, ...]) -> Callable[[object, attrs.Attribute[str], str], None]:

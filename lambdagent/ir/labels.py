@@ -12,6 +12,10 @@ OTHER: Final = "_"
 MEMORY: Final = ("memory",)
 TRANSCRIPT: Final = ("transcript",)
 REPLY: Final = ("reply",)
+# What tools answered to the calls of one reply.
+RESULTS: Final = ("results",)
+# Stands in a conversation for turns that a model has summarised.
+SUMMARY: Final = ("summary",)
 # What a person says about a call: go on, or why not.
 VERDICT: Final = ("approved", "denied")
 # Why a loop ends that no model ends.

@@ -19,10 +19,13 @@ from lambdagent.ir import fields, registry
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.labels import OTHER, TERMINATE
 from lambdagent.ir.services import provider_of
+from lambdagent.ir.strategies import MANAGED
 from lambdagent.ir.url import shown_url
 
 # How the answer of a model call is read.
 PARSERS = ("text", "json", "number", "boolean", "raw", "reply")
+# How many tokens a model reads where nothing else is said.
+USUAL_WINDOW = 200_000
 # Where a memory keeps its entries, and who shares them.
 STRATEGIES = ("local", "redis", "sqlite", "custom")
 SCOPES = ("session", "global", "user")
@@ -56,14 +59,14 @@ class Model:
     timeout_s: float = attrs.field(
         default=600.0, converter=fields.plain_float, validator=fields.seconds
     )
-    context_window: int = attrs.field(default=200_000, validator=fields.whole)
+    context_window: int = attrs.field(default=USUAL_WINDOW, validator=fields.whole)
     script: Record | None = None
     binding: str | None = attrs.field(default=None, eq=False)
 
 
 def model_row(model: Model) -> Data:
-    """Return the settings of `model` as data."""
-    return Record(
+    """Return the settings of `model` as data; a usual window is left out."""
+    row = Record(
         provider=model.provider,
         name=model.name,
         temperature=model.temperature,
@@ -74,6 +77,9 @@ def model_row(model: Model) -> Data:
         timeout_s=model.timeout_s,
         script=model.script,
     )
+    if model.context_window == USUAL_WINDOW:
+        return row
+    return Record(row, context_window=model.context_window)
 
 
 def _model(value: Model | str | None) -> Model | None:
@@ -135,10 +141,19 @@ class Lam(Term):
 
 @attrs.frozen
 class ConversationLam(Lam):
-    """``λx. LLM(history ++ x)``: a model call that remembers its conversation."""
+    """``λx. LLM(history ++ x)``: a model call that remembers its conversation.
+
+    Attributes:
+        max_history_tokens: Most tokens of it that are sent: turns, and a summary of the others.
+        recent_turns: Most turns that are sent, with the strategy ``managed``.
+        strategy: What of it is sent, one of those in `ir.strategies`.
+    """
 
     max_history_tokens: int = attrs.field(default=80_000, validator=fields.whole)
     recent_turns: int = attrs.field(default=20, validator=fields.whole)
+    strategy: str = attrs.field(
+        default=MANAGED, converter=fields.spelled_strategy, validator=fields.strategy
+    )
 
 
 def _implementation(value: Callable[..., object] | str | None) -> str | None:

@@ -13,7 +13,7 @@ Source: semantics.md §3; design.md §6 on tuples against classes.
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple, TypeAlias
 
 import attrs
@@ -26,6 +26,8 @@ Kont: TypeAlias = tuple[Any, ...]
 Code: TypeAlias = tuple[Any, ...]
 Path: TypeAlias = tuple[int, ...]
 Store: TypeAlias = Mapping[str, Value]
+Cell: TypeAlias = Value | None
+StoreFunction: TypeAlias = Callable[[Cell, Value], tuple[Value, Cell]]
 
 # Values: (tag, …).
 PAIR: Final = 0

@@ -3,7 +3,7 @@
 Each factory gets the static data of a site and returns (cell before, argument) → (answer, cell
 after). Cells are values, so they are shared between states and stored with them.
 
-    conversation   newest turn first: turn :: older;  turn = ⟨input, ⟨reply, number⟩⟩
+    conversation   a list of turns, see `conversation`
     memory         opaque array of {id, key, value, time, number}, oldest first
 """
 
@@ -12,64 +12,22 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from lambdagent.ir.data import Data, Record
-from lambdagent.machine.state import CONS, NIL_VALUE, OPAQUE, PAIR, Value
+from lambdagent.machine.conversation import (
+    append_conversation,
+    fold_conversation,
+    merge_conversation,
+    old_conversation,
+    over_conversation,
+    read_conversation,
+)
+from lambdagent.machine.state import OPAQUE, Cell, StoreFunction, Value
 from lambdagent.machine.text import cut, text_of_value
-from lambdagent.machine.values import list_items, pair, parts, project
-
-Cell = Value | None
-StoreFunction = Callable[[Cell, Value], tuple[Value, Cell]]
+from lambdagent.machine.values import parts, project
 
 _KEY_LENGTH = 60
 # Most characters that are remembered of an answer, and of what a model wrote to be remembered.
 _VALUE_LENGTH = 200
 _SUMMARY_LENGTH = 1_000
-
-
-def read_conversation(static: Record) -> StoreFunction:
-    """Return ⟨all turns, newest first, ⟨token limit, turn limit⟩⟩.
-
-    It costs the same however long the conversation is: the turns are the cell, shared, and what of
-    them a model sees is chosen when the request is rendered; see `effects.render`.
-    """
-    limits = pair(_number(static["max_tokens"]), _number(static["recent_turns"]))
-
-    def run(cell: Cell, _argument: Value) -> tuple[Value, Cell]:
-        return (PAIR, cell or NIL_VALUE, limits), cell
-
-    return run
-
-
-def append_conversation(_static: Record) -> StoreFunction:
-    """Add the turn ⟨input, reply⟩."""
-
-    def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
-        exchange, reply = parts(argument)
-        return None, _with_turn(cell or NIL_VALUE, exchange, reply)
-
-    return run
-
-
-def _with_turn(older: Value, exchange: Value, reply: Value) -> Value:
-    return (CONS, (PAIR, exchange, (PAIR, reply, _turn_number(older) + 1)), older)
-
-
-def _turn_number(cell: Value) -> int:
-    number: int = cell[1][2][2] if cell[0] == CONS else 0
-    return number
-
-
-def merge_conversation(base: Cell, left: Cell, right: Cell) -> Cell:
-    """Return `left` with the turns that `right` has and `base` has not."""
-    known = _turn_number(base or NIL_VALUE)
-    fresh = []
-    for turn in list_items(right or NIL_VALUE):
-        if turn[2][2] <= known:
-            break
-        fresh.append(turn)
-    merged = left or NIL_VALUE
-    for turn in reversed(fresh):
-        merged = _with_turn(merged, turn[1], turn[2][1])
-    return merged
 
 
 def read_memory(static: Record) -> StoreFunction:
@@ -173,6 +131,9 @@ REMEMBERS: Final = "mem.append"
 STORES: Mapping[str, Callable[[Record], StoreFunction]] = {
     "conv.read": read_conversation,
     "conv.append": append_conversation,
+    "conv.over": over_conversation,
+    "conv.old": old_conversation,
+    "conv.fold": fold_conversation,
     "mem.read": read_memory,
     "mem.append": append_memory,
 }

@@ -108,6 +108,9 @@ MESSAGES: dict[str, Text] = {
         "no thread can be started to wait for an answer: {reason}",
         fix="raise the limit of processes (`ulimit -u`), or end other programs",
     ),
+    "E015": Text(
+        "what `{site}` is to be asked is about {size} tokens", why="{reason}", fix="{hint}"
+    ),
     "K001": Text(
         "`{path}` is corrupt at byte {offset}: {reason}",
         why="what it says cannot be trusted, and to guess could call something twice",

@@ -1,6 +1,7 @@
 """Agents that are kept on disk, and the world they ask: it counts, and it can die under a run."""
 
 import asyncio
+import re
 import shutil
 import threading
 from collections import Counter
@@ -14,6 +15,7 @@ import pytest
 from lambdagent import build_agent
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.kept import Run
+from lambdagent.desugar.conversation import SUMMARY_PROMPT
 from lambdagent.effects.protocol import ModelCall, Reply
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Tool
@@ -88,12 +90,27 @@ def searching(rounds: int) -> Callable[[str], str]:
     """Say to search `rounds` times, then to end; the number is read off the conversation."""
 
     def say(text: str) -> str:
-        found = text.count("found q")
-        if found < rounds:
-            return f'{{"tool": "search", "args": "q{found}"}}'
-        return f'{{"tool": "terminate", "args": "done after {found}"}}'
+        return _next(text.count("found q"), rounds)
 
     return say
+
+
+def noting(rounds: int) -> Callable[[str], str]:
+    """Say the same where the conversation is summarised: the notes say how far it has come."""
+
+    def say(text: str) -> str:
+        found = len(set(re.findall(r"found q(\d+)", text)))
+        if text.startswith(SUMMARY_PROMPT[:20]):
+            return " ".join(f"found q{number}" for number in range(found))
+        return _next(found, rounds)
+
+    return say
+
+
+def _next(found: int, rounds: int) -> str:
+    if found < rounds:
+        return f'{{"tool": "search", "args": "q{found}"}}'
+    return f'{{"tool": "terminate", "args": "done after {found}"}}'
 
 
 def react_config(rounds: int, **more: Any) -> dict[str, Any]:

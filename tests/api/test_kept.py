@@ -31,6 +31,7 @@ from tests.api.kept_world import (
     echo,
     go_on,
     load,
+    noting,
     plain,
     react,
     react_config,
@@ -47,6 +48,10 @@ AGENTS = {
     "react without conversation": (
         lambda world: react(world, model={**MODEL, "conversation": False}),
         searching(3),
+    ),
+    "react with summaries": (
+        lambda world: react(world, model={**MODEL, "conversation": "summary(3)"}),
+        noting(3),
     ),
     "parallel": (council, echo),
     "chain": (
@@ -364,11 +369,12 @@ def test_no_password_of_a_url_is_on_disk(tmp_path):
     assert [name for name, content in files.items() if b"hunter2" in content] == []
 
 
-@pytest.mark.parametrize("conversation", [False, True])
+@pytest.mark.parametrize("conversation", [False, True, "summary(9)"])
 def test_the_files_of_a_run_grow_by_the_same_for_every_round(tmp_path, conversation):
     sizes = []
     for rounds in (20, 40, 80):
-        world = World(searching(rounds), instant=True)
+        said = noting(rounds) if isinstance(conversation, str) else searching(rounds)
+        world = World(said, instant=True)
         program = react(world, rounds, model={**MODEL, "conversation": conversation})
         with Run.begin(program, "in", tmp_path, fsync=False, autosave=5) as run:
             run.resume()

@@ -2,9 +2,12 @@
 
 import pytest
 
+from lambdagent.desugar.conversation import SUMMARY_PROMPT
 from lambdagent.ir import surface
 from lambdagent.ir.alpha import alpha_equal
+from lambdagent.ir.bounds import bounds
 from lambdagent.ir.core import Lam, Var
+from lambdagent.ir.exchange import Failure
 from lambdagent.ir.surface import (
     Compose,
     Concat,
@@ -66,6 +69,66 @@ def test_a_conversation_reaches_the_next_call():
             ("user", "three"),
         ]
     ]
+
+
+def test_a_model_summarises_what_is_before_the_last_messages():
+    agent = ConversationLam("writer", "Write.", strategy="summary(3)")
+    store = None
+    for number in range(2):
+        ran = ask(agent, f"q{number}", [f"a{number}"], store)
+        store = ran.store
+        assert ran.sites == ["llm:writer"]
+    third = ask(agent, "q2", ["They counted.", "a2"], store)
+    assert third.sites == ["llm:writer.summary", "llm:writer"]
+    (system, notes), answer = third.messages
+    assert system == ("system", SUMMARY_PROMPT.format(words=400))
+    assert notes == ("user", "User:\nq0\n\nAssistant:\na0")
+    assert answer == [
+        ("system", "Write."),
+        ("system", "[Conversation summary: 1 earlier turns]\nThey counted."),
+        ("user", "q1"),
+        ("assistant", "a1"),
+        ("user", "q2"),
+    ]
+    fourth = ask(agent, "q3", ["They counted on.", "a3"], third.store)
+    assert fourth.messages[0][1] == (
+        "user",
+        "Summary of what was said before:\nThey counted.\n\nUser:\nq1\n\nAssistant:\na1",
+    )
+    assert fourth.messages[1][1][1] == "[Conversation summary: 2 earlier turns]\nThey counted on."
+
+
+def test_a_summary_is_a_call_that_bounds_tell():
+    found = bounds(compiled(ConversationLam("writer", strategy="summary(3)")))
+    assert {name: str(site.calls) for name, site in found.sites.items()} == {
+        "llm:writer.summary": "[0, 1]",
+        "llm:writer": "[1, 1]",
+    }
+    assert str(found.model_calls) == "[1, 2]"
+
+
+def test_the_notes_are_to_be_short_where_little_may_be_sent():
+    agent = ConversationLam("writer", max_history_tokens=160, strategy="summary(1)")
+    site = compiled(agent).sites["llm:writer.summary"]
+    assert site.static["prompt"].endswith("in at most 20 words.")
+
+
+def test_a_failing_summary_fails_the_run_and_leaves_the_conversation():
+    agent = ConversationLam("writer", strategy="summary(1)")
+    first = ask(agent, "q0", ["a0"])
+    second = ask(agent, "q1", [Failure("ProviderError", "down")], first.store)
+    assert second.error["message"] == "down"
+    assert second.store == first.store
+
+
+@pytest.mark.parametrize("text", ["sliding", "summary(0)", "window(3)", "", 7, None])
+def test_a_strategy_that_there_is_not_is_refused(text):
+    with pytest.raises(ValueError, match="strategy must be managed, full, sliding_window"):
+        ConversationLam("writer", strategy=text)
+
+
+def test_a_strategy_is_known_however_it_is_spaced():
+    assert ConversationLam("writer", strategy=" summary( 3 ) ").strategy == "summary(3)"
 
 
 def test_an_agent_that_stands_twice_has_one_conversation():

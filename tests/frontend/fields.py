@@ -27,6 +27,7 @@ BY_KIND: dict[type, tuple[Any, Any]] = {
     kinds.Model: (MODEL_SAMPLE, {**MODEL_SAMPLE, "name": "n"}),
     kinds.Number: (0.25, 0.5),
     kinds.Pattern: ("a", "b"),
+    kinds.Remembered: ("full", "sliding_window(20)"),
     kinds.Script: (SCRIPT_SAMPLE, {"replies": ["b"]}),
     kinds.Step: ({"prompt": "p"}, {"prompt": "q"}),
     kinds.Text: ("a", "b"),

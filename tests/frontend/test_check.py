@@ -56,6 +56,10 @@ def told(text, **environment):
         ("conversation", "no", False),
         ("conversation", "On", True),
         ("conversation", "!!bool true", True),
+        ("conversation", "full", "full"),
+        ("conversation", "sliding_window(20)", "sliding_window(20)"),
+        ("conversation", '"token_budget(8000)"', "token_budget(8000)"),
+        ("conversation", "summary(1)", "summary(1)"),
         ("name", "no", "no"),
         ("name", "010", "010"),
         ("name", "2024-01-01", "2024-01-01"),
@@ -70,6 +74,9 @@ def test_a_value_is_read_as_its_field_wants(field, written, expected):
     value = data(f"{HEAD}model:\n  {field}: {written}\n")["model"][field]
     assert value == expected
     assert type(value) is type(expected)
+
+
+REMEMBERED = "true, false, full, sliding_window(n), token_budget(n) or summary(n)"
 
 
 @pytest.mark.parametrize(
@@ -92,9 +99,11 @@ def test_a_value_is_read_as_its_field_wants(field, written, expected):
         ("maxTokens", "0", "a whole number from 1", "0"),
         ("maxTokens", "'5'", "a whole number from 1", 'the text "5"'),
         ("maxTokens", "٣", "a whole number from 1", "٣"),
-        ("conversation", "1", "true or false", "1"),
+        ("conversation", "1", REMEMBERED, "1"),
         ("conversation", "'yes'", "true or false", 'the text "yes"'),
-        ("conversation", "y", "true or false", "y"),
+        ("conversation", "y", REMEMBERED, "y"),
+        ("conversation", "summary(0)", REMEMBERED, "summary(0)"),
+        ("conversation", "sliding_window", REMEMBERED, "sliding_window"),
         ("name", "{a: b}", "text", "a mapping"),
         ("name", "null", "text", "nothing"),
         ("name", "~", "text", "nothing"),

@@ -250,6 +250,12 @@ def test_only_slips_and_strangers_among_models_are_told(model: str, fields: list
         ("name: gpt-4o", []),
         ("name: unheard-of, contextWindow: 8000, maxTokens: 4096", ["model.maxHistoryTokens"]),
         ("name: unheard-of, maxHistoryTokens: 300000", ["model.maxHistoryTokens"]),
+        ("name: gpt-4, conversation: full", []),
+        ("name: gpt-4, conversation: full, maxTokens: 9000", ["model.maxTokens"]),
+        ("name: gpt-4, conversation: token_budget(4000)", []),
+        ("name: gpt-4, conversation: token_budget(5000)", ["model.conversation"]),
+        ("name: gpt-4, conversation: sliding_window(3)", ["model.maxHistoryTokens"]),
+        ("name: gpt-4, conversation: summary(3), maxHistoryTokens: 4000", []),
     ],
 )
 def test_conversation_and_answer_fit_into_the_window(model: str, fields: list[str]):
@@ -273,6 +279,21 @@ def test_conversation_and_answer_fit_into_the_window(model: str, fields: list[st
         (
             "type: simple\nsystemPrompt: a\nmodel: {conversation: false, maxHistoryTokens: 9}\n",
             ["model.maxHistoryTokens"],
+        ),
+        *(
+            (
+                (
+                    f"type: simple\nsystemPrompt: a\nmodel: {{conversation: {strategy},"
+                    " maxHistoryTokens: 9}\n"
+                ),
+                fields,
+            )
+            for strategy, fields in (
+                ("full", ["model.maxHistoryTokens"]),
+                ("token_budget(9)", ["model.maxHistoryTokens"]),
+                ("sliding_window(9)", []),
+                ("summary(9)", []),
+            )
         ),
     ],
 )
@@ -309,6 +330,25 @@ router:
         "model.script.rules[6]",
         "model.script.recording",
     ]
+
+
+def test_scripts_answer_those_that_summarise():
+    text = """\
+type: parallel
+systemPrompt: a
+model:
+  provider: scripted
+  conversation: summary(3)
+  script:
+    replies: {one: [x], one.summary: [y], merge.summary: [z], two.summary: [z]}
+parallel:
+  agents:
+    - {name: one, systemPrompt: s}
+    - {name: two, systemPrompt: s, model: {conversation: true}}
+  merge: custom
+  mergePrompt: m
+"""
+    assert found(text, "L025") == ['model.script.replies["two.summary"]']
 
 
 def test_a_knowledge_base_that_is_off_is_none():

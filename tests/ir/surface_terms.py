@@ -75,11 +75,21 @@ MODELS: Any = st.none() | st.builds(
     max_tokens=st.none() | st.integers(1, 9000),
     stop_sequences=st.lists(TEXTS, max_size=2).map(tuple),
     base_url=st.none() | TEXTS,
+    context_window=st.just(200_000) | st.integers(0, 9000),
     script=st.none() | OBJECTS.map(freeze),
 )
 PARSERS = st.sampled_from(["text", "json", "number", "boolean", "raw", "reply"])
 LAMS = st.builds(surface.Lam, TEXTS, TEXTS, MODELS, PARSERS)
-TALKS = st.builds(surface.ConversationLam, TEXTS, TEXTS, MODELS, PARSERS, st.integers(1, 99))
+STRATEGIES = st.sampled_from(
+    ["managed", "full", "sliding_window(20)", "token_budget(8000)", "summary(1)", "summary(10)"]
+)
+TALKS = st.builds(
+    surface.ConversationLam,
+    *(TEXTS, TEXTS, MODELS, PARSERS),
+    st.integers(1, 99),
+    st.integers(0, 30),
+    STRATEGIES,
+)
 TOOLS = st.builds(
     surface.Tool,
     TEXTS | st.just("terminate"),

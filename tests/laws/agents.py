@@ -28,6 +28,7 @@ EXPRESSIONS = (
 )
 LOOP_EXPRESSIONS = (*EXPRESSIONS, "step >= 1")
 ROUTES = ("a", "b", "c")
+STRATEGIES = ("managed", "sliding_window(3)", "summary(1)", "summary(3)")
 REPLIES = (
     "a",
     "b.",
@@ -111,8 +112,11 @@ class AgentMaker:
         return form(depth - 1)
 
     def lam(self, parser: str = "text") -> surface.Lam:
-        kind = self._draw(st.sampled_from([surface.Lam, surface.ConversationLam]))
-        return kind(self.name("writer"), "prompt", output_parser=parser)
+        name = self.name("writer")
+        strategy = self._draw(st.sampled_from([None, *STRATEGIES]))
+        if strategy is None:
+            return surface.Lam(name, "prompt", output_parser=parser)
+        return surface.ConversationLam(name, "prompt", output_parser=parser, strategy=strategy)
 
     def tool(self, name: str | None = None) -> surface.Tool:
         confirm = self._draw(st.integers(0, 3)) == 0

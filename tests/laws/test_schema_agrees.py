@@ -59,6 +59,10 @@ def held(kind: kinds.Kind, depth: int) -> st.SearchStrategy[Any]:
             return good_or_bad(st.floats(least + 0.1, high), least - 0.1, "1", high * 2e300)
         case kinds.Choice(words):
             return good_or_bad(st.sampled_from(words), "word")
+        case kinds.Remembered():
+            return good_or_bad(
+                st.booleans() | st.sampled_from(["full", "summary(7)"]), "summary(0)", 1, "full()"
+            )
         case kinds.ListOf(item):
             items = st.lists(held(item, depth), max_size=2)
             return good_or_bad(items, [], "a")

@@ -1,53 +1,11 @@
-from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
 from lambdagent.machine.store import STORES, memory_key
-from lambdagent.machine.values import list_items, pair
-
-
-def conversation(max_tokens=1000, recent=20):
-    static = Record(cell="conv:c", max_tokens=max_tokens, recent_turns=recent)
-    return STORES["conv.read"](static), STORES["conv.append"](static)
+from lambdagent.machine.values import pair
 
 
 def memory(size=3, ttl=0, **initial):
     static = Record(cell="mem:m", size=size, ttl=ttl, initial=Record(initial))
     return STORES["mem.read"](static), STORES["mem.append"](static)
-
-
-def turns_of(read, cell):
-    (_, turns, _), after = read(cell, UNIT)
-    assert after is cell
-    return [(asked, reply) for _, asked, (_, reply, _) in list_items(turns)]
-
-
-def test_a_new_conversation_is_empty():
-    read, _ = conversation()
-    assert turns_of(read, None) == []
-
-
-def test_a_conversation_is_read_with_its_limits():
-    read, append = conversation(max_tokens=70, recent=3)
-    _, cell = append(None, pair("q", "a"))
-    assert read(cell, UNIT)[0] == pair(cell, pair(70, 3))
-
-
-def test_turns_are_read_newest_first():
-    read, append = conversation()
-    cell = None
-    for i in range(3):
-        _, cell = append(cell, pair(f"q{i}", f"a{i}"))
-    assert turns_of(read, cell) == [("q2", "a2"), ("q1", "a1"), ("q0", "a0")]
-
-
-def test_reading_and_appending_share_the_turns():
-    read, append = conversation()
-    _, first = append(None, pair("q", "a"))
-    _, second = append(first, pair("r", "b"))
-    assert second[2] is first
-    assert read(second, UNIT)[0][1] is second
-
-
-# --- memories ------------------------------------------------------------------------------------
 
 
 def remember(append, cell, key, value, now=0):

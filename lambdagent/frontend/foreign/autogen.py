@@ -32,6 +32,11 @@ _CLIENTS: Final = {
     "OllamaChatCompletionClient": "ollama",
     "OpenAIChatCompletionClient": "openai",
 }
+# What is sent of a conversation, and where its limit stands.
+_CONTEXTS: Final = {
+    "BufferedChatCompletionContext": ("sliding_window", "buffer_size"),
+    "TokenLimitedChatCompletionContext": ("token_budget", "token_limit"),
+}
 _CLIENT_SILENT: Final = (
     "include_name_in_message", "max_retries", "model_capabilities", "model_info",
     "add_name_prefixes", "parallel_tool_calls",
@@ -94,18 +99,28 @@ def _assistant(config: Block, draft: Draft) -> Agent:
     config.ignore(("description", *_SILENT))
     if not tools:
         config.ignore(("reflect_on_tool_use", "tool_call_summary_format"))
-    _usual(config, "model_context", "UnboundedChatCompletionContext")
+    remembered = _remembered(config)
+    if remembered is not None:
+        model = {**model, "conversation": remembered}
     config.finish()
     # A tool's answer that is not reflected upon is the agent's; a loop sees it in a second round.
     return draft.agent(name, prompt, model, tools, max_steps and max_steps + 1)
 
 
-def _usual(config: Block, key: str, kind: str) -> None:
-    """Read a component that is there by default, of kind `kind`."""
-    if key in config.keys:
-        inner = config.block(key)
-        if inner is not None and not (inner.text("provider") or "").endswith(f".{kind}"):
-            config.lost(key, "a conversation is cut by its tokens only")
+def _remembered(config: Block) -> str | None:
+    """Return the strategy of a conversation, if the agent has one that is not usual."""
+    context = config.block("model_context")
+    if context is None:
+        return None
+    kind = (context.text("provider") or "").rpartition(".")[2]
+    name, key = _CONTEXTS.get(kind, (None, None))
+    inner = context.block("config")
+    limit = None if key is None or inner is None else inner.whole(key)
+    if limit is not None:
+        return f"{name}({limit})"
+    if kind != "UnboundedChatCompletionContext":
+        config.lost("model_context", "a conversation is cut by its messages or its tokens only")
+    return None
 
 
 def _tools(config: Block, draft: Draft) -> Iterator[str]:

@@ -11,6 +11,7 @@ from lambdagent.frontend.lint.spots import CALLERS, Spot, near
 from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import certain
 from lambdagent.ir.labels import OTHER, TERMINATE
+from lambdagent.ir.strategies import WITHIN_HISTORY, parse_strategy
 from lambdagent.messages import phrase
 
 _MANY_ROUNDS, _MANY_RETRIES = 50, 5
@@ -235,10 +236,22 @@ def no_effect(spot: Spot, _file: File) -> Iterator[Found]:
         yield Found(
             ("confirm",), {"reason": reason, "hint": phrase("remove it, or write `mode: auto`")}
         )
-    if spot.written("model", "maxHistoryTokens") and spot.at("model", "conversation") is False:
+    yield from _unlimited(spot)
+
+
+def _unlimited(spot: Spot) -> Iterator[Found]:
+    """Find a limit of the history that nothing keeps to."""
+    written = spot.at("model", "conversation")
+    if not spot.written("model", "maxHistoryTokens"):
+        return
+    if written is False:
         reason = phrase("without `conversation` there is no history")
-        hint = phrase("remove it, or write `conversation: true`")
-        yield Found(("model", "maxHistoryTokens"), {"reason": reason, "hint": hint})
+    elif isinstance(written, str) and parse_strategy(written).name not in WITHIN_HISTORY:
+        reason = phrase("`conversation: {strategy}` does not keep to it", strategy=written)
+    else:
+        return
+    hint = phrase("remove it, or write `conversation: true`")
+    yield Found(("model", "maxHistoryTokens"), {"reason": reason, "hint": hint})
 
 
 _WITHOUT_NAMES = {

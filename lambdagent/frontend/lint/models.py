@@ -8,11 +8,12 @@ from typing import Any
 
 from lambdagent.frontend.lint.rules import File, Found
 from lambdagent.frontend.lint.spots import Spot, near
-from lambdagent.frontend.models import history_tokens
+from lambdagent.frontend.models import history_tokens, strategy_of
 from lambdagent.frontend.report import BAD, nearest
 from lambdagent.ir.data import Record
 from lambdagent.ir.known_models import MODELS
 from lambdagent.ir.services import SERVICES, provider_of
+from lambdagent.ir.strategies import BUDGET, FULL, parse_strategy
 from lambdagent.messages import phrase
 
 _HOT = 1.5
@@ -82,8 +83,8 @@ def narrow_window(spot: Spot, _file: File) -> Iterator[Found]:
             phrase("the {window} tokens of `contextWindow`", window=window),
             "contextWindow",
         )
-    elif settings["conversation"]:
-        history, answer = history_tokens(settings), settings["maxTokens"]
+    elif (limited := _history(settings)) is not None:
+        (history, setting), answer = limited, settings["maxTokens"]
         if history + answer <= min(window, readable):
             return
         what = phrase(
@@ -91,7 +92,6 @@ def narrow_window(spot: Spot, _file: File) -> Iterator[Found]:
             history=history,
             answer=answer,
         )
-        setting = "maxHistoryTokens"
     elif settings["maxTokens"] > min(window, readable):
         what, setting = (
             phrase("{count} tokens of answer", count=settings["maxTokens"]),
@@ -101,6 +101,17 @@ def narrow_window(spot: Spot, _file: File) -> Iterator[Found]:
         return
     words = {"what": what, "window": min(window, readable), "setting": f"`{setting}`"}
     yield Found(("model", setting), {**words, "name": name or phrase("the model")})
+
+
+def _history(settings: Record) -> tuple[int, str] | None:
+    """Return how many tokens of a conversation are sent, and which setting says so."""
+    written = strategy_of(settings)
+    strategy = None if written is None else parse_strategy(written)
+    if strategy is None or strategy.name == FULL:
+        return None
+    if strategy.name == BUDGET:
+        return strategy.limit, "conversation"
+    return history_tokens(settings), "maxHistoryTokens"
 
 
 # --- scripts -------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from lambdagent.frontend.check import Config
 from lambdagent.frontend.nodes import ListNode, MapNode, Node
 from lambdagent.frontend.report import BAD, nearest
 from lambdagent.ir.data import Record
+from lambdagent.ir.strategies import SUMMARY, parse_strategy, summariser
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -123,13 +124,21 @@ class Spots:
     def _add(self, kind: str, data: Record, node: Node, path: Path, place: str) -> Spot | None:
         name = _name(data, kind, place)
         if kind in CALLERS:
-            self.names.append((path, name))
+            self._asks(path, name, data)
         if id(node) in self._seen:
             return None
         self._seen.add(id(node))
         spot = Spot(kind, data, node, path, name)
         self.found.append(spot)
         return spot
+
+    def _asks(self, path: Path, name: str, data: Record) -> None:
+        """Note who asks a model there: an agent, and who summarises its conversation."""
+        self.names.append((path, name))
+        model = data.get("model")
+        written = model.get("conversation") if model.__class__ is Record else None
+        if isinstance(written, str) and parse_strategy(written).name == SUMMARY:
+            self.names.append((path, summariser(name)))
 
     def _chain(self, spot: Spot, body: Any) -> None:
         nodes = below(spot.written("chain"), "steps")
@@ -156,7 +165,7 @@ class Spots:
     def _parallel(self, spot: Spot, body: Any) -> None:
         self._side_by_side(spot, body, "parallel")
         if body.get("merge") == "custom":
-            self.names.append(((*spot.path, "parallel"), "merge"))
+            self._asks((*spot.path, "parallel"), "merge", spot.data)
 
     def _groupchat(self, spot: Spot, body: Any) -> None:
         self._side_by_side(spot, body, "groupchat")

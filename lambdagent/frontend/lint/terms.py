@@ -10,6 +10,8 @@ from typing import Any
 
 from lambdagent.ir import surface
 from lambdagent.ir.data import thaw
+from lambdagent.ir.strategies import MANAGED, WITHIN_HISTORY, parse_strategy
+from lambdagent.ir.surface import USUAL_WINDOW
 
 # The field of an agent file that says where a memory keeps its entries.
 _PLACES = {"sqlite": "path", "custom": "customStore"}
@@ -114,12 +116,14 @@ def _parser(call: surface.Lam) -> dict[str, Any]:
 
 
 def _model(model: surface.Model) -> dict[str, Any]:
+    window = model.context_window
     settings = {
         "provider": model.provider,
         "name": model.name,
         "temperature": model.temperature,
         "maxTokens": model.max_tokens,
         "baseUrl": model.base_url,
+        "contextWindow": None if window == USUAL_WINDOW else window,
     }
     return {key: value for key, value in settings.items() if value not in {None, ""}}
 
@@ -140,9 +144,14 @@ def _memory(memory: surface.Memory) -> dict[str, Any]:
 
 
 def _conversation(call: surface.Lam) -> dict[str, Any]:
-    if isinstance(call, surface.ConversationLam):
-        return {"maxHistoryTokens": call.max_history_tokens}
-    return {"conversation": False}
+    if not isinstance(call, surface.ConversationLam):
+        return {"conversation": False}
+    found: dict[str, Any] = {}
+    if call.strategy != MANAGED:
+        found["conversation"] = call.strategy
+    if parse_strategy(call.strategy).name in WITHIN_HISTORY:
+        found["maxHistoryTokens"] = call.max_history_tokens
+    return found
 
 
 def _react(loop: surface.Loop, step: surface.ReActStep) -> dict[str, Any]:

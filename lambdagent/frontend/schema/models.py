@@ -7,12 +7,12 @@ from typing import Final
 from lambdagent.frontend.kinds import (
     Block,
     Field,
-    Flag,
     ListOf,
     ListOrMap,
     MapOf,
     Number,
     Pattern,
+    Remembered,
     Script,
     Text,
 )
@@ -128,18 +128,26 @@ MODEL: Final = Block(
     ),
     Field(
         "conversation",
-        Flag(),
-        "Whether the agent remembers its conversation.",
-        "是否保留对话历史。",
+        Remembered(),
+        "Whether the agent remembers its conversation, and what of it is sent: `true` the last 20"
+        " turns within `maxHistoryTokens` and quotes of those before; `full` all of it;"
+        " `sliding_window(n)` the last n messages; `token_budget(n)` what fits into requests of n"
+        " tokens; `summary(n)` the last n messages and a summary of the others, which the model"
+        " writes in calls of its own. The prompt and what is new are always sent.",
+        "是否保留对话历史，以及发送其中的哪些内容：`true` 为 `maxHistoryTokens` 之内的最近 20 轮，"
+        "以及更早各轮的摘录；`full` 为全部；`sliding_window(n)` 为最近 n 条消息；"
+        "`token_budget(n)` 为 n 个 token 的请求所能容纳的内容；`summary(n)` 为最近 n 条消息，"
+        "以及由模型另行调用写成的更早内容的摘要。系统提示词和新的输入总会发送。",
         default=True,
         to="`ConversationLam`, `Lam`",
     ),
     Field(
         "maxHistoryTokens",
         AT_LEAST_1,
-        "How much of the conversation is sent, in tokens; left out, half of `contextWindow`, at"
-        " most 80000.",
-        "发送的对话历史最大 token 数；省略时为 `contextWindow` 的一半，至多 80000。",
+        "How much of the conversation is sent, in tokens, its summary included; left out, half of"
+        " `contextWindow`, at most 80000. `full` and `token_budget(n)` do not keep to it.",
+        "发送的对话历史最大 token 数，含摘要；省略时为 `contextWindow` 的一半，至多 80000。"
+        "对 `full` 和 `token_budget(n)` 无效。",
         to="`ConversationLam.max_history_tokens`",
     ),
     Field(

@@ -14,6 +14,7 @@ PHRASES: dict[str, str] = {
     "write `{terminate}` for `{meant}`": "把 `{meant}` 写成 `{terminate}`",
     "add it to `mcp.localTools`": "把它加到 `mcp.localTools`",
     "without `conversation` there is no history": "没有 `conversation` 就没有历史",
+    "`conversation: {strategy}` does not keep to it": "`conversation: {strategy}` 不受它限制",
     "remove it, or write `conversation: true`": "删除它，或者写 `conversation: true`",
     "`observationEnabled` is false": "`observationEnabled` 为 false",
     "write `observationEnabled: true`": "写 `observationEnabled: true`",

@@ -150,4 +150,25 @@ PHRASES: dict[str, str] = {
     "`confirm` must return True, False, a reason or None, got {got}": (
         "`confirm` 必须返回 True、False、原因或 None，实际是：{got}"
     ),
+    # --- requests that are too large ---
+    "`conversation: {strategy}` lets it have {most}": (
+        "`conversation: {strategy}` 允许 {most} 个 token"
+    ),
+    "shorten the prompt or the input, or raise the budget": "缩短提示词或输入，或者提高预算",
+    "`conversation: full` sends all that was said, and {most} fit into `model.contextWindow` less"
+    " `model.maxTokens`": (
+        "`conversation: full` 会发送全部历史，而 `model.contextWindow` 减去 `model.maxTokens` 后"
+        "只能容纳 {most} 个 token"
+    ),
+    "write `conversation: true`, `sliding_window(20)` or `summary(10)`": (
+        "写 `conversation: true`、`sliding_window(20)` 或 `summary(10)`"
+    ),
+    "{most} fit into `model.contextWindow` less `model.maxTokens`, and neither the prompt nor what"
+    " is new is ever cut": (
+        "`model.contextWindow` 减去 `model.maxTokens` 后只能容纳 {most} 个 token，"
+        "而提示词和新的输入从不裁剪"
+    ),
+    "shorten them, or raise `model.contextWindow` if the model reads more": (
+        "缩短它们；如果模型能读更多内容，则提高 `model.contextWindow`"
+    ),
 }

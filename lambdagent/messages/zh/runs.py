@@ -108,6 +108,7 @@ MESSAGES: dict[str, Text] = {
         "无法启动等待回答的线程：{reason}",
         fix="提高进程数上限 (`ulimit -u`)，或者结束其他程序",
     ),
+    "E015": Text("要向 `{site}` 发送的内容约有 {size} 个 token", why="{reason}", fix="{hint}"),
     "K001": Text(
         "`{path}` 在第 {offset} 字节处损坏：{reason}",
         why="它的内容不可信，而猜测可能导致重复调用",

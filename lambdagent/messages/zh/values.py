@@ -54,6 +54,14 @@ PHRASES: dict[str, str] = {
     "what its `text` is read as": "由它的 `text` 读出的内容",
     "a list of {name, description}": "由 {name, description} 组成的列表",
     "a type of pure λ": "纯 λ 的类型",
+    "a strategy of conversations": "对话策略",
+    "a text like summary(10)": "形如 summary(10) 的文本",
+    "true, false, full, sliding_window(n), token_budget(n) or summary(n)": (
+        "true、false、full、sliding_window(n)、token_budget(n) 或 summary(n)"
+    ),
+    "write a number from 1 in parentheses, as in `sliding_window(20)`": (
+        "在括号中写一个从 1 开始的数，例如 `sliding_window(20)`"
+    ),
     'a text that begins with "{prefix}:"': '以 "{prefix}:" 开头的文本',
     "raw, reply, text, json, number or boolean": "raw、reply、text、json、number 或 boolean",
     "raise or text": "raise 或 text",

@@ -52,6 +52,32 @@ def test_an_assistant_is_a_model_call_and_nothing_is_lost():
     }
 
 
+@pytest.mark.parametrize(
+    ("kind", "settings", "strategy"),
+    [
+        ("BufferedChatCompletionContext", {"buffer_size": 10}, "sliding_window(10)"),
+        ("TokenLimitedChatCompletionContext", {"token_limit": 8000}, "token_budget(8000)"),
+        ("UnboundedChatCompletionContext", {}, None),
+    ],
+)
+def test_a_limit_of_the_conversation_is_a_strategy(kind, settings, strategy):
+    done = imported(assistant("ada", model_context=component(kind, **settings)))
+    assert done.losses == ()
+    assert compiled(done)["model"].get("conversation") == strategy
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        ("HeadAndTailChatCompletionContext", {"head_size": 1, "tail_size": 2}),
+        ("TokenLimitedChatCompletionContext", {}),
+    ],
+)
+def test_another_limit_of_the_conversation_is_told(kind, settings):
+    done = imported(assistant("ada", model_context=component(kind, **settings)))
+    assert ["model_context" in str(each) for _, each in done.losses] == [True]
+
+
 def test_tools_make_a_loop():
     tool = component("FunctionTool", name="add", source_code="def add(): ...", description="d")
     done = imported(assistant("ada", tools=[tool], max_tool_iterations=4))
