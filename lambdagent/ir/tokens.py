@@ -12,6 +12,7 @@ too large is cut a little early, what is taken for too small is refused by the p
 
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 # Returns how many tokens a text is.
@@ -54,6 +55,10 @@ def estimate_tokens(text: str, provider: str = "") -> int:
     >>> estimate_tokens("How many tokens is this?"), estimate_tokens("多少")
     (6, 3)
     """
+    return (_known if len(text) <= _SHORT else _estimate)(text, provider)
+
+
+def _estimate(text: str, provider: str) -> int:
     count = len(_PIECES.findall(text))
     if provider in _BY_DIGIT:
         count += len(_DIGITS.findall(text)) - len(_NUMBERS.findall(text))
@@ -67,6 +72,12 @@ def estimate_tokens(text: str, provider: str = "") -> int:
     han = _CHINESE_HAN_WEIGHT if provider in _CHINESE else _HAN_WEIGHT
     tenths += han * (size - len(encoded.translate(None, _HAN)))
     return count - (-tenths // 10)
+
+
+# Turns are counted again for each request as long as they are in the window. What is known has at
+# most 8 million characters.
+_SHORT: Final = 2_000
+_known = lru_cache(maxsize=4_000)(_estimate)
 
 
 def cut_to(text: str, most: int, count: Counter) -> str:

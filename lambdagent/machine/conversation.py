@@ -10,6 +10,8 @@ A cell is a list of turns, newest first, as in `window`. What is decided here is
 estimate of tokens alone, which is the same everywhere: a store is not journalled.
 """
 
+from typing import Final
+
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.strategies import parse_strategy
 from lambdagent.ir.tokens import cut_to, estimate_tokens
@@ -24,6 +26,9 @@ from lambdagent.machine.window import (
     summary_turn,
     told,
 )
+
+# Of the line that says how many turns a summary is about.
+_HEAD_TOKENS: Final = 24
 
 
 def read_conversation(static: Record) -> StoreFunction:
@@ -102,7 +107,8 @@ def old_conversation(static: Record) -> StoreFunction:
 
 def fold_conversation(static: Record) -> StoreFunction:
     """Put a summary in the place of the turns that it is about; it is cut where it is too long."""
-    most = _reserve(static)
+    reserve = _reserve(static)
+    most = max(reserve - _HEAD_TOKENS, reserve // 2)
 
     def run(cell: Cell, argument: Value) -> tuple[Value, Cell]:
         newest, written = parts(argument)
@@ -128,7 +134,7 @@ def _window(static: Record, cell: Cell, newest: Value) -> Window:
 
 
 def _reserve(static: Record) -> int:
-    """Return how many tokens a summary may have."""
+    """Return how many tokens a summary and the line above it may have."""
     return _number(static["max_tokens"]) // 4
 
 

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from lambdagent.api.compiling import compile_term
 from lambdagent.errors import LambdaSyntaxError
 from lambdagent.frontend.expression import parse_expression
 from lambdagent.frontend.lambda_json import parse_program_json
@@ -11,8 +12,9 @@ from lambdagent.frontend.lambda_sites import FIELDS, lambda_program, site_of_row
 from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program
-from lambdagent.ir.program_text import program_json
+from lambdagent.ir.program_text import print_program, program_json
 from lambdagent.ir.sites import KINDS, Site
+from lambdagent.ir.surface import ConversationLam, Model
 from lambdagent.source import Source
 
 
@@ -120,6 +122,9 @@ def test_reading_and_appending_share_their_cell():
         ("label{labels: []}", "P027"),
         ('label{labels: ["a", "a"]}', "P027"),
         ('conv.read{cell: "a"}', "P027"),
+        ('conv.read{strategy: "window(3)"}', "P027"),
+        ('conv.fold{strategy: "full"}', "P027"),
+        ('llm{model: {provider: "openai", context_window: "large"}}', "P027"),
         ("mem.read{size: -1}", "P027"),
         ("mem.read{size: 1.5}", "P027"),
         ("mem.read{initial: []}", "P027"),
@@ -145,6 +150,19 @@ def test_a_program_in_json_reads_back():
     again = parse_program_json(Source("p.json", text))
     assert again.digest() == one.digest()
     assert program_json(again) == text
+
+
+@pytest.mark.parametrize("strategy", ["managed", "full", "sliding_window(3)", "summary(3)"])
+@pytest.mark.parametrize("window", [200_000, 8_192])
+def test_a_conversation_reads_back_from_every_text(strategy: str, window: int):
+    model = Model(provider="openai", name="gpt-4o", context_window=window)
+    term = ConversationLam("chat", "Be kind.", model, strategy=strategy)
+    one = compile_term(term)
+    formal = print_program(one)
+    assert program(formal).digest() == one.digest()
+    assert parse_program_json(Source("p.json", program_json(one))).digest() == one.digest()
+    (row,) = [site.static for name, site in one.sites.items() if name == "llm:chat"]
+    assert row["model"].get("context_window", 200_000) == window
 
 
 def changed(**parts: object) -> str:
