@@ -3,37 +3,17 @@
 Arguments are structured values; their text exists only here, and only when a handler asks for it.
 """
 
+from lambdagent.effects.history import fitting
 from lambdagent.effects.protocol import Message
-from lambdagent.effects.tokenizers import counter_of
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference
-from lambdagent.ir.strategies import (
-    BUDGET,
-    FULL,
-    MANAGED,
-    SUMMARY,
-    WITHIN_HISTORY,
-    Strategy,
-    parse_strategy,
-)
 from lambdagent.ir.surface import Model
-from lambdagent.ir.tokens import OF_A_REQUEST, Counter, estimate_tokens
 from lambdagent.machine.state import Value
 from lambdagent.machine.text import text_of_value
 from lambdagent.machine.values import parts, sketch
-from lambdagent.machine.window import (
-    NO_LIMIT,
-    Limits,
-    Window,
-    input_tokens,
-    mark_of,
-    message_tokens,
-    split,
-    turn_of,
-)
-from lambdagent.messages import phrase
+from lambdagent.machine.window import Window, turn_of
 
 _TOOL_PROTOCOL = """\
 You can use tools. To call one, write a single JSON object and nothing after it:
@@ -42,9 +22,6 @@ You will get what the tool answered, and can then go on. When you know the final
 {{"tool": "terminate", "args": "THE ANSWER"}}
 Tools:
 {tools}"""
-
-# How many tokens are kept free for quotes of what is left out, where the rest would fill all.
-_MARK_TOKENS = 500
 
 
 def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
@@ -62,12 +39,11 @@ def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
         return (*messages, Message("user", text_of_value(argument)))
     try:
         history, newest = parts(argument)
-        turns, limits = parts(history)
-        asked = _Asked(site, [message.text for message in messages], newest)
-        begun = asked.begun(turns, *parts(limits))
+        fixed = [message.text for message in messages]
+        messages += _said(*fitting(site, model_of(site.static), fixed, history, newest))
     except (LookupError, TypeError, ValueError) as error:
         raise misfit(site, argument, "⟨what `conv.read` answers, what is new⟩") from error
-    return (*messages, *begun, Message("user", text_of_value(newest)))
+    return (*messages, Message("user", text_of_value(newest)))
 
 
 def message_count(site: Site, argument: Value) -> int:
@@ -86,86 +62,7 @@ def misfit(site: Site, argument: Value, expected: str) -> EffectError:
     return EffectError(finding("R011", site=name, got=sketch(argument), expected=expected))
 
 
-class _Asked:
-    """A request of a conversation: what is sent in any case, and how much else fits."""
-
-    def __init__(self, site: Site, system: list[str], newest: Value) -> None:
-        self.site = site
-        self.newest = newest
-        model = model_of(site.static)
-        self.count: Counter
-        if model is None:
-            self.count, self.room = estimate_tokens, NO_LIMIT
-        else:
-            self.count = counter_of(model.provider, model.name)
-            self.room = model.context_window - (model.max_tokens or 0)
-        self.fixed = OF_A_REQUEST + input_tokens(newest, self.count)
-        self.fixed += sum(message_tokens(text, self.count) for text in system)
-
-    def begun(self, turns: Value, max_tokens: int, rest: int | str) -> list[Message]:
-        """Return the messages between the system's and what is new; `rest` as in `conv.read`."""
-        strategy = Strategy(MANAGED) if isinstance(rest, int) else parse_strategy(rest)
-        most = self.room
-        if strategy.name == BUDGET:
-            most = min(most, strategy.limit)
-        left = most - self.fixed
-        if left < 0:
-            raise self.too_large(self.fixed, most, strategy)
-        if strategy.name in WITHIN_HISTORY:
-            left = min(left, max_tokens)
-        window = split(turns, self.newest, _limits(strategy, left, rest), self.count)
-        if window.tokens > most - self.fixed:  # all turns, or calls that what is new answers
-            raise self.too_large(self.fixed + window.tokens, most, strategy)
-        mark = ""
-        if strategy.name in {MANAGED, SUMMARY}:
-            mark = mark_of(window.older, left - window.tokens, self.count)
-        return _messages(window, mark)
-
-    def too_large(self, size: int, most: int, strategy: Strategy) -> EffectError:
-        """Return the error that a request of `size` tokens does not fit."""
-        if strategy.name == BUDGET and most == strategy.limit:
-            why = phrase(
-                "`conversation: {strategy}` lets it have {most}",
-                strategy=str(strategy),
-                most=most,
-            )
-            hint = phrase("shorten the prompt or the input, or raise the budget")
-        elif strategy.name == FULL and size > self.fixed:
-            why = phrase(
-                "`conversation: full` sends all that was said, and {most} fit into"
-                " `model.contextWindow` less `model.maxTokens`",
-                most=most,
-            )
-            hint = phrase("write `conversation: true`, `sliding_window(20)` or `summary(10)`")
-        else:
-            why = phrase(
-                "{most} fit into `model.contextWindow` less `model.maxTokens`, and neither the"
-                " prompt nor what is new is ever cut",
-                most=max(most, 0),
-            )
-            hint = phrase("shorten them, or raise `model.contextWindow` if the model reads more")
-        found = finding(
-            "E015", site=site_reference(self.site.name), size=size, reason=why, hint=hint
-        )
-        return EffectError(found)
-
-
-def _limits(strategy: Strategy, left: int, rest: int | str) -> Limits:
-    """Return the limits of a conversation that may have `left` tokens."""
-    match strategy.name:
-        case "managed":
-            turns = rest if isinstance(rest, int) else NO_LIMIT
-            return Limits(left, turns, reserve=min(left // 4, _MARK_TOKENS))
-        case "full":
-            return Limits()
-        case "sliding_window":
-            return Limits(left, messages=strategy.limit)
-        case "summary":
-            return Limits(left, messages=strategy.limit, reserve=left // 4)
-    return Limits(left)
-
-
-def _messages(window: Window, mark: str) -> list[Message]:
+def _said(window: Window, mark: str) -> list[Message]:
     """Return what was said, oldest first, after the mark for what is left out."""
     found = [Message("system", mark)] if mark else []
     for turn in reversed(window.turns):

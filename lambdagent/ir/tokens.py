@@ -21,6 +21,8 @@ Counter = Callable[[str], int]
 # What a chat's format adds to each message, and to all of them together.
 OF_A_MESSAGE: Final = 4
 OF_A_REQUEST: Final = 3
+# What names and ids add to a call of a tool and to its answer.
+OF_A_CALL: Final = 24
 
 # The longest word of one piece is shorter than in English, since other languages are cut finer.
 _PIECES = re.compile(

@@ -18,8 +18,9 @@ from typing import Final, NamedTuple
 
 import attrs
 
-from lambdagent.ir.labels import RESULTS, SUMMARY
-from lambdagent.ir.tokens import OF_A_MESSAGE, Counter, cut_to
+from lambdagent.ir.data import Record
+from lambdagent.ir.labels import REPLY, RESULTS, SUMMARY
+from lambdagent.ir.tokens import OF_A_CALL, OF_A_MESSAGE, Counter, cut_to
 from lambdagent.machine.state import CONS, NIL, TAGGED, Value
 from lambdagent.machine.text import cut, text_of_value
 from lambdagent.machine.values import list_items, pair, parts, tagged
@@ -126,6 +127,13 @@ def split(turns: Value, newest: Value, limits: Limits, count: Counter) -> Window
     return window
 
 
+def _calls_in(reply: Value) -> int:
+    """Return how many tools a reply calls in the provider's own form."""
+    said = reply[3] if _is_tagged(reply, REPLY) else None
+    calls = said.get("tool_calls") if isinstance(said, Record) else None
+    return len(calls) if isinstance(calls, tuple) else 0
+
+
 def _messages_in(asked: Value) -> int:
     """Return how many messages an input is: each answer of a tool is one."""
     if _is_tagged(asked, RESULTS):
@@ -167,7 +175,8 @@ class _Walk:
 
     def tokens_of(self, turn: Value) -> int:
         asked, reply, _ = turn_of(turn)
-        return input_tokens(asked, self.count) + message_tokens(text_of_value(reply), self.count)
+        said = message_tokens(text_of_value(reply), self.count) + OF_A_CALL * _calls_in(reply)
+        return input_tokens(asked, self.count) + said
 
     def window(self) -> Window:
         """Return what is kept; where it would begin with answers, with their question instead."""

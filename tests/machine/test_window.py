@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import REPLY, RESULTS
-from lambdagent.ir.tokens import estimate_tokens
+from lambdagent.ir.tokens import OF_A_CALL, OF_A_MESSAGE, estimate_tokens
 from lambdagent.machine.state import NIL_VALUE, Value
 from lambdagent.machine.store import STORES
 from lambdagent.machine.text import text_of_value
@@ -49,6 +49,7 @@ def sent(window: Window) -> list[Value]:
     return [part for turn in reversed(window.turns) for part in (turn[1], turn[2][1])]
 
 
+EVERY_CALL = [calls(f"t{i}") for i in range(5)]
 BEFORE = [("hello", "Hi!"), ("and?", "So.")]
 
 
@@ -108,7 +109,9 @@ def test_calls_and_their_answers_are_sent_together(loops, turns, tokens, reserve
             assert asked == calls(*(f"t{i}" for i in range(5) if reply == answers(f"t{i}")))
     assert not is_answers(shown[0])
     texts = [text_of_value(each) for each in shown[:-1]]
-    assert window.tokens == sum(estimate_tokens(text) + 4 for text in texts)
+    called = sum(each in EVERY_CALL for each in shown[:-1])
+    sizes = [estimate_tokens(text) + OF_A_MESSAGE for text in texts]
+    assert window.tokens == sum(sizes) + OF_A_CALL * called
     if not running:
         assert window.tokens <= tokens
         assert len(window.turns) <= turns
