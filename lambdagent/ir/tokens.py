@@ -22,7 +22,7 @@ Counter = Callable[[str], int]
 OF_A_MESSAGE: Final = 4
 OF_A_REQUEST: Final = 3
 # What names and ids add to a call of a tool and to its answer.
-OF_A_CALL: Final = 24
+OF_A_CALL: Final = 32
 
 # The longest word of one piece is shorter than in English, since other languages are cut finer.
 _PIECES = re.compile(
