@@ -41,26 +41,33 @@ def reading(agent: surface.ConversationLam, table: SiteTable) -> tuple[Term, Ter
         table: Receives the sites.
     """
     name = agent.name
+    summarises = parse_strategy(agent.strategy).name == SUMMARY
     static = Record(
         cell=table.cell("conv", name),
-        max_tokens=agent.max_history_tokens,
+        max_tokens=_readable(agent) if summarises else agent.max_history_tokens,
         recent_turns=agent.recent_turns,
     )
     if agent.strategy != MANAGED:
         static = Record(static, strategy=agent.strategy)
     read = table.add("conv.read", name, static)
     append = table.add("conv.append", name, static)
-    before: Term = _NOTHING
-    if parse_strategy(agent.strategy).name == SUMMARY:
-        before = _summarised(agent, static, table)
+    before = _summarised(agent, static, table) if summarises else _NOTHING
     return App(read, before), append
+
+
+def _readable(agent: surface.ConversationLam) -> int:
+    """Return how much of a conversation is sent, at most what fits beside the longest answer."""
+    model, most = agent.model, agent.max_history_tokens
+    if model is None:
+        return most
+    return max(0, min(most, model.context_window - (model.max_tokens or 0)))
 
 
 def _summarised(agent: surface.ConversationLam, static: Record, table: SiteTable) -> Term:
     name, model = agent.name, agent.model
     over, old, fold = (table.add(f"conv.{kind}", name, static) for kind in ("over", "old", "fold"))
     writer = summariser(name)
-    words = max(1, min(_MOST_WORDS, agent.max_history_tokens // 8))
+    words = max(1, min(_MOST_WORDS, _readable(agent) // 8))
     prompt = SUMMARY_PROMPT.format(words=words)
     ask = table.add(
         "llm",

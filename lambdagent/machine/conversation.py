@@ -27,8 +27,9 @@ from lambdagent.machine.window import (
     told,
 )
 
-# Of the line that says how many turns a summary is about.
+# Of the line that says how many turns a summary is about, and of the prompt that asks for it.
 _HEAD_TOKENS: Final = 24
+_PROMPT_TOKENS: Final = 200
 
 
 def read_conversation(static: Record) -> StoreFunction:
@@ -97,7 +98,8 @@ def over_conversation(static: Record) -> StoreFunction:
 
 def old_conversation(static: Record) -> StoreFunction:
     """Return what was said in the turns to summarise, as one text."""
-    most = _number(static["max_tokens"])
+    limit = _number(static["max_tokens"])
+    most = max(limit - _PROMPT_TOKENS, limit // 2)
 
     def run(cell: Cell, newest: Value) -> tuple[Value, Cell]:
         return told(_window(static, cell, newest), most, estimate_tokens), cell

@@ -9,7 +9,8 @@ stand in the reply before it: the window has both or neither. So the calls that 
 are in every window, and one that would begin with answers begins with the question instead that
 all of these calls are about.
 
-The cost is linear in the window, whatever the length of the conversation.
+The cost is linear in the window, whatever the length of the conversation; where a window begins in
+a loop of calls, each round of the loop before it is passed over.
 """
 
 from collections.abc import Iterator

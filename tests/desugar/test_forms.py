@@ -22,6 +22,7 @@ from lambdagent.ir.surface import (
     Snd,
     Tool,
 )
+from lambdagent.ir.tokens import OF_A_MESSAGE, OF_A_REQUEST, estimate_tokens
 from tests.desugar.calls import ask, compiled
 
 WRITER, EDITOR, JUDGE = surface.Lam("writer"), surface.Lam("editor"), surface.Lam("judge")
@@ -111,6 +112,29 @@ def test_the_notes_are_to_be_short_where_little_may_be_sent():
     agent = ConversationLam("writer", max_history_tokens=160, strategy="summary(1)")
     site = compiled(agent).sites["llm:writer.summary"]
     assert site.static["prompt"].endswith("in at most 20 words.")
+
+
+def test_requests_for_notes_fit_into_the_window_too():
+    model = surface.Model(provider="scripted", context_window=1500, max_tokens=500)
+    agent = ConversationLam("writer", "Write.", model, strategy="summary(3)")
+    store, asked = None, 0
+    for number in range(6):
+        long = "word " * (100 * number)
+
+        def say(site: str, text: str, long: str = long) -> str:
+            return f"notes {long}" if "summary" in site else f"answer {long}"
+
+        ran = ask(agent, f"question {long}", say, store)
+        store = ran.store
+        for messages in ran.messages:
+            sizes = [estimate_tokens(text) + OF_A_MESSAGE for _, text in messages]
+            assert sum(sizes) + OF_A_REQUEST <= 1000
+        asked += len(ran.messages) - 1
+    assert asked == 4
+
+
+def test_the_prompt_for_notes_is_as_long_as_is_kept_free_for_it():
+    assert estimate_tokens(SUMMARY_PROMPT) + 2 * OF_A_MESSAGE + OF_A_REQUEST < 200
 
 
 def test_a_failing_summary_fails_the_run_and_leaves_the_conversation():

@@ -174,7 +174,7 @@ def test_once_folded_a_conversation_keeps_to_its_limits(turns, limit, tokens, no
 
 
 def test_long_messages_are_cut_for_the_summary_and_short_ones_are_not():
-    talk = Conversation(strategy="summary(1)", max_tokens=200)
+    talk = Conversation(strategy="summary(1)", max_tokens=400)
     talk.say("Please read this: " + "lorem ipsum " * 300, "ok")
     talk.say("short", "A reply that is not long either.")
     told = talk.do("old", "new")
