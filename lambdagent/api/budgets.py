@@ -23,9 +23,12 @@ def check_prices(program: Program, environment: Mapping[str, str]) -> None:
     """
     if program.limits.budget.usd is None:
         return
+    told = program.limits.prices
     for site in program.sites.values():
         model = model_of(site.static) if site.kind == "llm" and site.binding is None else None
-        if model is not None and not has_price(model, environment):
+        if model is None or model.name in told:
+            continue
+        if not has_price(model, environment):
             raise EffectError(finding("R015", model=model.name or model.provider))
 
 

@@ -192,7 +192,7 @@ class Session:
             environment,
             base_dir=base_dir,
             clock=clock,
-            rates=self.program.limits.rates,
+            limits=self.program.limits,
             owner=self.owner,
         )
         if asks:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Mapping
 from math import ceil
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final, Protocol
 
 import attrs
@@ -42,7 +41,8 @@ from lambdagent.errors import Diagnostic, EffectError, LambdagentError, finding,
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Failure
-from lambdagent.ir.limits import Limits
+from lambdagent.ir.known_models import Price
+from lambdagent.ir.limits import RunLimits
 from lambdagent.ir.sites import Site
 from lambdagent.ir.surface import Model
 from lambdagent.machine.state import PAIR, TAGGED, Value
@@ -53,6 +53,8 @@ from lambdagent.machine.values import is_pair, parts, project
 from lambdagent.messages import phrase
 
 _MEND: Final = phrase("mend the store, or what it needs; a run that is kept goes on from here")
+
+_UNLIMITED = RunLimits()
 
 
 @attrs.define(eq=False)
@@ -96,8 +98,14 @@ class Handler(Protocol):
 class ModelHandler:
     """Asks a provider."""
 
-    def __init__(self, model: Model, provider: Provider, redaction: Redaction) -> None:
-        """Ask `provider` as `model` says, and let nobody hear what `redaction` knows."""
+    def __init__(
+        self, model: Model, provider: Provider, redaction: Redaction, price: Price | None = None
+    ) -> None:
+        """Ask `provider` as `model` says, and let nobody hear what `redaction` knows.
+
+        `price` is what calls cost, if the file says so.
+        """
+        self._price = price
         self.instant = getattr(provider, "instant", False)
         self._model = model
         self._provider = provider
@@ -107,7 +115,7 @@ class ModelHandler:
         """Return the reply as data."""
         call = self._call(request)
         try:
-            return _said(call, self._provider.chat(call))
+            return self._said(call, self._provider.chat(call))
         except EffectError as error:
             return model_failure(error)
 
@@ -115,7 +123,7 @@ class ModelHandler:
         """Return the reply as data."""
         call = self._call(request)
         try:
-            return _said(call, await self._provider.achat(call))
+            return self._said(call, await self._provider.achat(call))
         except EffectError as error:
             return model_failure(error)
 
@@ -130,6 +138,16 @@ class ModelHandler:
             reply = None if isinstance(answer, Failure) else Reply.from_data(answer)
             self._provider.recall(self._call(request), reply)
 
+    def _said(self, call: ModelCall, reply: Reply) -> Data:
+        """Return `reply` as data, when all of it is told, with what it cost."""
+        if call.speech is not None:
+            call.speech.end(reply.text)
+        usage, price = reply.usage, self._price
+        if price is not None and usage is not None:
+            usd = price.of(usage.input, usage.output, usage.cached)
+            reply = attrs.evolve(reply, usage=attrs.evolve(usage, usd=usd))
+        return reply.to_data()
+
     def _call(self, request: Request) -> ModelCall:
         site, argument, tell = request.site, request.argument, request.tell
         return ModelCall(
@@ -143,13 +161,6 @@ class ModelHandler:
             idempotency_key=request.idempotency_key,
             speech=None if tell is None else Speech(tell, self._redaction),
         )
-
-
-def _said(call: ModelCall, reply: Reply) -> Data:
-    """Return `reply` as data, when all of it is told."""
-    if call.speech is not None:
-        call.speech.end(reply.text)
-    return reply.to_data()
 
 
 def model_failure(error: EffectError) -> Failure:
@@ -328,7 +339,7 @@ class Handlers:
         *,
         base_dir: Path | None = None,
         clock: Callable[[], float] = time.time,
-        rates: Mapping[str, Limits] = MappingProxyType({}),
+        limits: RunLimits = _UNLIMITED,
         owner: Owner = NOBODY,
     ) -> None:
         """Make a handler for every oracle of `sites`.
@@ -338,11 +349,12 @@ class Handlers:
             environment: Where keys and URLs come from.
             base_dir: Where relative paths of scripts start, and commands run.
             clock: Seconds since the epoch.
-            rates: How often each provider may be asked, by its name.
+            limits: How often providers may be asked, and what models cost.
             owner: Whose memories these are.
         """
         self._stores = Stores(environment, base_dir, owner, clock)
-        self._providers = Providers(environment, base_dir, rates)
+        self._providers = Providers(environment, base_dir, limits.rates)
+        self._prices = limits.prices
         self._base_dir = base_dir
         self._clock = clock
         self.redaction = Redaction(environment)
@@ -415,7 +427,7 @@ class Handlers:
             provider = self._providers.of(model)
         else:
             provider = adapted(model.provider, registry.lookup(bound))
-        return ModelHandler(model, provider, self.redaction)
+        return ModelHandler(model, provider, self.redaction, self._prices.get(model.name))
 
 
 def _limit_s(site: Site) -> float:

@@ -24,7 +24,7 @@ from lambdagent.frontend.check import Config
 from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import certain, in_file_order, nearest, reason_of
-from lambdagent.frontend.run_limits import check_rates
+from lambdagent.frontend.run_limits import check_run_limits
 from lambdagent.frontend.sound import sound
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
@@ -100,7 +100,8 @@ def _build(
     term = builder.agent(data, (), "", "")
     if whole:
         served = builder.models.providers - set(fit.providers)
-        check_rates(data, [name for name in served if is_remote(name)], report)
+        remote = [name for name in served if is_remote(name)]
+        check_run_limits(data, remote, builder.models.names, report)
         findings += builder.unused()
     return term, findings
 

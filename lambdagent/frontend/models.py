@@ -109,6 +109,7 @@ class Models:
         self.made: dict[int, Voice] = {}
         self.places: dict[int, Path] = {}
         self.providers: set[str] = set()
+        self.names: set[str] = set()
 
     def locate(self, settings: object, path: Path) -> None:
         """Note that `settings` belong to the agent at `path`; those inside it may inherit them."""
@@ -133,6 +134,7 @@ class Models:
         provider = settings.get("provider") or provider_of(name) or ""
         self.check_provider(provider, name, settings, path)
         self.providers.add(provider)
+        self.names.add(name)
         model = surface.Model(
             provider=provider,
             name=name,

@@ -8,6 +8,7 @@ from typing import Any
 import attrs
 
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.known_models import Price
 
 
 @attrs.frozen
@@ -37,19 +38,23 @@ class Limits:
 
 @attrs.frozen
 class RunLimits:
-    """All limits of the runs of a program.
+    """All limits of the runs of a program, and what their budget is counted with.
 
     Attributes:
         rates: By provider.
+        prices: By model; they count more than those that are known.
     """
 
     budget: Budget = attrs.field(factory=Budget)
     rates: Mapping[str, Limits] = attrs.field(factory=dict)
+    prices: Mapping[str, Price] = attrs.field(factory=dict)
 
     def to_data(self) -> Record:
         """Return them as data; `from_data` is the inverse."""
         rates = {name: _row(limits) for name, limits in self.rates.items()}
-        return Record(budget=_row(self.budget), rates=Record(rates))
+        prices = {name: _row(price) for name, price in self.prices.items()}
+        row = Record(budget=_row(self.budget), rates=Record(rates))
+        return Record(row, prices=Record(prices)) if prices else row
 
     @classmethod
     def from_data(cls, data: Data) -> RunLimits:
@@ -58,29 +63,46 @@ class RunLimits:
         Raises:
             ValueError: `data` is no such limits.
         """
-        match data:
-            case {"budget": Record() as budget, "rates": Record() as rates}:
-                pairs = {name: Limits(**_numbers(row, Limits)) for name, row in rates.items()}
-                return cls(Budget(**_numbers(budget, Budget)), pairs)
+        row = data if isinstance(data, Record) else Record()
+        match Record({"prices": Record(), **row}):
+            case {"budget": Record() as b, "rates": Record() as rates, "prices": Record() as told}:
+                return cls(
+                    Budget(**_numbers(b, Budget)),
+                    {name: Limits(**_numbers(each, Limits)) for name, each in rates.items()},
+                    {name: _price(each) for name, each in told.items()},
+                )
         what = "no limits of runs"
         raise ValueError(what)
 
 
-def _row(limits: Budget | Limits) -> Record:
+def _price(row: Data) -> Price:
+    """Return the price that `_row` wrote.
+
+    Raises:
+        ValueError: It is none.
+    """
+    numbers = _numbers(row, Price)
+    if not {"input", "output"} <= numbers.keys():
+        what = "no price"
+        raise ValueError(what)
+    return Price(**numbers)
+
+
+def _row(limits: Budget | Limits | Price) -> Record:
     return Record({k: v for k, v in attrs.asdict(limits).items() if v is not None})
 
 
-def _numbers(row: Data, wanted: type[Budget | Limits]) -> dict[str, Any]:
+def _numbers(row: Data, wanted: type[Budget | Limits | Price]) -> dict[str, Any]:
     """Return `row` if it is what `_row` writes for `wanted`.
 
     Raises:
         ValueError: It is not.
     """
-    known = set(attrs.fields_dict(wanted))
+    known = set(attrs.fields_dict(wanted)) - {"above", "from_tokens"}
     if not isinstance(row, Record) or not row.keys() <= known:
         what = "no limits"
         raise ValueError(what)
-    whole = known - {"usd", "seconds"}
+    whole = known - {"usd", "seconds", "input", "output", "cached"}
     for name, number in row.items():
         fits = type(number) is int or (type(number) is float and name not in whole)
         if not fits or not number >= 0:  # type: ignore[operator]

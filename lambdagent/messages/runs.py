@@ -39,7 +39,7 @@ MESSAGES: dict[str, Text] = {
     "R015": Text(
         "what `{model}` costs is not known, so `budget.usd` could not be kept",
         why="docs/providers.md lists the prices that are known, each at its host",
-        fix="limit `budget.tokens` instead",
+        fix="say it under `runtime.prices`, or limit `budget.tokens` instead",
     ),
     "R007": Text(
         "{whence} is no {wanted}: {got}",

@@ -129,3 +129,38 @@ def test_a_rate_limit_that_nothing_would_heed_does_not_compile(
     done = command("compile", "a.yml")
     assert done.code == 2
     assert told in done.err
+
+
+def test_a_price_in_the_file_counts(command: Command):
+    reply = {"text": "hi", "usage": {"input": 1_000_000, "output": 500_000, "cached": 500_000}}
+    lines = [{"lambdagent-recording": 1}, {"agent": "a", "reply": reply}]
+    command.write("a.rec", "\n".join(map(json.dumps, lines)) + "\n")
+    command.write(
+        "a.yml",
+        "type: simple\nname: a\nsystemPrompt: p\n"
+        "model: {provider: scripted, name: m, script: {recording: a.rec}}\n"
+        "runtime: {prices: {m: {input: 2, output: 8, cached: 1}}}\n",
+    )
+    done = command("run", "a.yml", "x", "--format", "json", "--checkpoint-dir", "runs")
+    assert json.loads(done.out)["stats"]["total_cost_usd"] == 1 + 0.5 + 4
+    (run,) = (command.folder / "runs").iterdir()
+    kept = json.loads((run / "run.json").read_text())
+    assert kept["limits"]["prices"] == {"m": {"input": 2.0, "output": 8.0, "cached": 1.0}}
+
+
+def test_a_price_makes_dollars_countable(command: Command, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    command.write(
+        "a.yml",
+        "type: simple\nsystemPrompt: p\nmodel: {name: gpt-new, baseUrl: 'http://127.0.0.1:1'}\n"
+        "budget: {usd: 1}\nruntime: {prices: {gpt-new: {input: 2, output: 8}}}\n",
+    )
+    done = command("run", "a.yml", "x", "--timeout", "5")
+    assert "R015" not in done.err
+
+
+def test_a_price_of_no_model_does_not_compile(loop: Command):
+    loop.write("a.yml", LOOP + "runtime: {prices: {gpt-4: {input: 2, output: 8}}}\n")
+    done = loop("compile", "a.yml")
+    assert done.code == 2
+    assert "a model of this file" in done.err

@@ -10,6 +10,7 @@ from lambdagent.effects.protocol import Reply, Usage
 from lambdagent.errors import BudgetError, finding
 from lambdagent.ir.data import Record
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.known_models import Price
 from lambdagent.ir.limits import Budget, Limits, RunLimits
 from lambdagent.ir.sites import Site
 
@@ -115,8 +116,12 @@ def test_the_end_of_time_is_told_as_what_it_is(budget_s: float | None, limit_s: 
 
 NUMBERS = st.none() | st.integers(0, 10**9)
 BUDGETS = st.builds(Budget, NUMBERS, NUMBERS | st.floats(0, 1e9), NUMBERS, st.floats(0, 1e9))
+DOLLARS = st.floats(0, 1e9)
 LIMITS = st.builds(
-    RunLimits, BUDGETS, st.dictionaries(st.text(), st.builds(Limits, NUMBERS, NUMBERS))
+    RunLimits,
+    BUDGETS,
+    st.dictionaries(st.text(), st.builds(Limits, NUMBERS, NUMBERS)),
+    st.dictionaries(st.text(), st.builds(Price, DOLLARS, DOLLARS, st.none() | DOLLARS)),
 )
 
 
@@ -138,6 +143,9 @@ def test_limits_read_back(limits: RunLimits):
         Record(budget=Record(usd=float("nan")), rates=Record()),
         Record(budget=Record(dollars=1), rates=Record()),
         Record(budget=Record(), rates=Record(openai=1)),
+        Record(budget=Record(), rates=Record(), prices=1),
+        Record(budget=Record(), rates=Record(), prices=Record(m=Record(input=1))),
+        Record(budget=Record(), rates=Record(), prices=Record(m=Record(input=1, output=-1))),
         Record(budget=Record(), rates=Record(openai=Record(calls=1))),
     ],
 )

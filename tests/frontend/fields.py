@@ -102,7 +102,9 @@ def with_field(
 
 def key_in(path: str) -> str:
     """Return what a key is called that the writer of the file chooses."""
-    return MODEL_SAMPLE["provider"] if "rateLimits" in path else "k"
+    if "rateLimits" in path:
+        return MODEL_SAMPLE["provider"]
+    return MODEL_SAMPLE["name"] if "prices" in path else "k"
 
 
 def inside(kind: kinds.Kind, names: list[str], value: Any) -> Any:

@@ -42,6 +42,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "model.provider": ("openai", "anthropic"),
     "model.script.rules[].match": ("a", "b"),
     "runtime.rateLimits": ({}, {MODEL_SAMPLE["provider"]: {"requestsPerMinute": 1}}),
+    "runtime.prices": ({}, {MODEL_SAMPLE["name"]: {"input": 1, "output": 2}}),
     "type": ("simple", "react"),
 }
 # Blocks whose fields are tested one by one; without any of them they say what the defaults say.
@@ -96,7 +97,7 @@ def test_a_file_with_the_field_is_checked_and_is_valid(path):
 
 @pytest.mark.parametrize("path", FIELDS)
 def test_a_wrong_value_is_refused_at_its_place(path):
-    held = file_with(path, wrong(FIELDS[path].kind))
+    held = merged(file_with(path, wrong(FIELDS[path].kind)), BESIDE.get(path, {}))
     with pytest.raises(SchemaError) as caught:
         build_agent(held)
     told = [each.field for each in caught.value.diagnostics]

@@ -257,6 +257,21 @@ RATE_LIMIT: Final = Block(
     to="—",
 )
 
+PRICE: Final = Block(
+    "price",
+    "What a model costs, in US dollars for a million tokens; it counts more than a known price.",
+    "模型的价格：每百万 token 的美元数；优先于已知的价格。",
+    Field("input", Number(), "Tokens that it reads.", "输入 token。", required=True),
+    Field("output", Number(), "Tokens that it writes.", "输出 token。", required=True),
+    Field(
+        "cached",
+        Number(),
+        "Tokens that it had read before; left out, they cost as others do.",
+        "命中缓存的输入 token；省略则与其他输入相同。",
+    ),
+    to="—",
+)
+
 RUNTIME: Final = Block(
     "runtime",
     "How the program runs.",
@@ -274,6 +289,13 @@ RUNTIME: Final = Block(
         MapOf(RATE_LIMIT, "PROVIDER"),
         "How often each provider may be asked; requests beyond that wait.",
         "各提供方的请求频率；超出的请求等待。",
+        to="—",
+    ),
+    Field(
+        "prices",
+        MapOf(PRICE, "MODEL"),
+        "What models cost that docs/providers.md has no price of.",
+        "docs/providers.md 中没有价格的模型的价格。",
         to="—",
     ),
     to="—",

@@ -146,6 +146,8 @@ PHRASES: dict[str, str] = {
         "{form}，数值大于 0，NAME 为 {names} 之一"
     ),
     "a provider of this file: {used}": "此文件使用的提供方：{used}",
+    "a model of this file: {used}": "此文件使用的模型：{used}",
+    "remove it, or name a model that the file uses": "去掉它，或写此文件使用的模型",
     "remove it, or name a provider that the file uses": "去掉它，或写此文件使用的提供方",
     "`confirm` must return True, False, a reason or None, got {got}": (
         "`confirm` 必须返回 True、False、原因或 None，实际是：{got}"

@@ -39,7 +39,7 @@ MESSAGES: dict[str, Text] = {
     "R015": Text(
         "`{model}` 的价格未知，无法遵守 `budget.usd`",
         why="docs/providers.md 按主机列出已知的价格",
-        fix="改用 `budget.tokens` 限制",
+        fix="在 `runtime.prices` 中写明，或改用 `budget.tokens` 限制",
     ),
     "R007": Text(
         "{whence}不是{wanted}：{got}",
