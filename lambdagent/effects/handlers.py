@@ -33,7 +33,7 @@ from lambdagent.effects.protocol import (
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.render import messages_of, misfit, model_of
 from lambdagent.effects.speech import Speech
-from lambdagent.effects.stores import NOBODY, Owner, Stores, store_failure
+from lambdagent.effects.stores import NOBODY, Owner, Stores, store_failure, turn
 from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.python import PythonTool
 from lambdagent.effects.tools.shell import ShellTool
@@ -240,11 +240,10 @@ class StoreHandler:
     A store that fails is no answer: the run stops there, and goes on from there if it is kept.
     """
 
-    instant = False
-
     def __init__(self, site: Site, store: MemoryStore, redaction: Redaction) -> None:
         """Answer `site` from `store`, and let nobody hear what `redaction` knows."""
         static = site.static
+        self.instant = getattr(store, "instant", False) is True
         self._site = site
         self._name = str(static["name"])
         self._size = int(str(static["size"]))
@@ -273,7 +272,10 @@ class StoreHandler:
 
     async def aanswer(self, request: Request) -> Data | Failure:
         """Return the entries, or nothing after writing one."""
-        return await in_thread(lambda: self.answer(request))
+        if self.instant:
+            return self.answer(request)
+        async with turn(self._store):
+            return await in_thread(lambda: self.answer(request))
 
     def _recall(self, _argument: Value) -> Data:
         if not self._size:

@@ -1,6 +1,8 @@
 """Memories that last: who reads what others said, what is remembered, what a kept run writes."""
 
+import asyncio
 import sys
+import threading
 from pathlib import Path
 from typing import Any, ClassVar
 from uuid import uuid4
@@ -15,6 +17,7 @@ from lambdagent import (
     Session,
     Term,
     build_agent,
+    compile_term,
     load_program,
 )
 from lambdagent.effects.stores.sqlite import SqliteStore
@@ -195,6 +198,37 @@ def test_a_program_says_where_its_memory_is_and_runs_from_its_table(tmp_path: Pa
     for name, answer in (("a.yml", "y"), ("a.json", "known")):
         with Session(load_program(tmp_path / name), owner=ANN) as session:
             assert session.run("x").value == answer
+
+
+@pytest.mark.parametrize(("strategy", "most"), [("local", 0), ("sqlite", 1)])
+def test_many_runs_at_once_need_few_threads_and_files(
+    strategy: str, most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    term = agent(Speaker(lambda _: "ok"), scope="user", strategy=strategy)
+    program, before = compile_term(term), len(list(Path("/proc/self/fd").iterdir()))
+    owners = [Owner(user=f"u{number % 10}") for number in range(60)]
+    sessions = [Session(program, owner=owner) for owner in owners]
+    peak = [0]
+
+    async def ask_all() -> list[Any]:
+        others = threading.active_count()
+
+        async def watch() -> None:
+            while True:
+                peak[0] = max(peak[0], threading.active_count() - others)
+                await asyncio.sleep(0)
+
+        watching = asyncio.create_task(watch())
+        results = await asyncio.gather(*(each.arun("q") for each in sessions))
+        watching.cancel()
+        return [each.value for each in results]
+
+    assert asyncio.run(ask_all()) == ["ok"] * 60
+    assert peak[0] <= most + 1  # one more may be about to end
+    assert len(list(Path("/proc/self/fd").iterdir())) - before <= 10
+    for session in sessions:
+        session.close()
 
 
 # --- kept runs -----------------------------------------------------------------------------------

@@ -6,13 +6,15 @@ told of before anything is called.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 import threading
 from collections.abc import Callable, Hashable, Mapping
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import quote
+from weakref import WeakKeyDictionary
 
 import attrs
 
@@ -182,6 +184,21 @@ class Stores:
             what = str(error) if place is None else f"`{place}`: {error}"
             raise StoreError(what, phrase("name another file: `memory.path`")) from error
         return directory / "memory.db"
+
+
+# How many may use a file or a server at once, by the loop on which they wait.
+_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = (
+    WeakKeyDictionary()
+)
+
+
+def turn(store: MemoryStore) -> AbstractAsyncContextManager[object]:
+    """Return what waits until `store` can be of use: more threads would wait there themselves."""
+    most, shared = getattr(store, "at_once", None), getattr(store, "shared", None)
+    if not isinstance(most, int) or not isinstance(shared, str):
+        return nullcontext()
+    known = _turns.setdefault(asyncio.get_running_loop(), {})
+    return known.setdefault(shared, asyncio.Semaphore(most))
 
 
 def store_failure(name: str, error: StoreError) -> EffectError:

@@ -32,7 +32,13 @@ class Shelf:
 
 
 class LocalStore:
-    """A `MemoryStore` that is a dict; safe to use from many threads."""
+    """A `MemoryStore` that is a dict; safe to use from many threads.
+
+    Attributes:
+        instant: It never waits, so it may be asked on the thread of the driver.
+    """
+
+    instant = True
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
+from lambdagent.effects.leases import Leases
 from lambdagent.effects.protocol import Entry, StoreError
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import phrase
@@ -92,7 +93,13 @@ _CHECK: Final = phrase("start the server, or set LAMBDAGENT_REDIS_URL to where i
 
 
 class RedisStore:
-    """A `MemoryStore` on a server."""
+    """A `MemoryStore` on a server.
+
+    Attributes:
+        at_once: Most threads that ask the server at once, where there is a choice.
+    """
+
+    at_once = 8
 
     def __init__(self, url: str, space: str = "", size: int | None = None) -> None:
         """Connect to the server at `url`.
@@ -106,29 +113,21 @@ class RedisStore:
             StoreError: The SDK is not installed, or the server cannot be asked.
         """
         self._shown = shown_url(url)
-        try:
-            import redis
-        except ImportError as error:
-            what = phrase("the package `redis` is not installed")
-            raise StoreError(what, _INSTALL) from error
-        self._redis = redis
-        try:
-            self._server: Redis = redis.Redis.from_url(
-                url, socket_timeout=_PATIENCE_S, socket_connect_timeout=_PATIENCE_S
-            )
-            self._server.connection_pool.make_connection()  # looks at the options, asks nobody
-        except (ValueError, TypeError, redis.RedisError):  # their words may hold parts of the URL
-            what = phrase("this is no URL of a Redis server: `{url}`", url=self._shown)
-            hint = phrase("set LAMBDAGENT_REDIS_URL to one such as `redis://localhost:6379`")
-            raise StoreError(what, hint) from None
+        self.shared = url
+        self._server = _servers.take(url)
+        self._is_open = True
         base = f"lambdagent:{{{space}}}:"
         self._newest, self._prefix = f"{base}newest", f"{base}entry:".encode()
         self._size = _UNLIMITED if size is None else size
         self._put = self._server.register_script(_PUT)
         self._recent = self._server.register_script(_RECENT)
         self._clear = self._server.register_script(_CLEAR)
-        with self._asking():
-            self._server.ping()
+        try:
+            with self._asking():
+                self._server.ping()
+        except BaseException:
+            self.close()
+            raise
 
     def get(self, key: str) -> Any | None:
         """Return the value of `key`, or None."""
@@ -164,25 +163,54 @@ class RedisStore:
             self._clear(keys=[self._newest], args=[self._prefix])
 
     def close(self) -> None:
-        """Close the connections."""
-        self._server.close()
+        """Use the server no more; its connections are closed when nobody uses it."""
+        if self._is_open:
+            self._is_open = False
+            _servers.give_back(self.shared)
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
         """Turn what fails into a `StoreError` that names the server without credentials."""
-        refused = self._redis.exceptions
+        from redis import exceptions
+
         try:
             yield
-        except (refused.AuthenticationError, refused.NoPermissionError) as error:
+        except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
             hint = phrase("check the user and the password in LAMBDAGENT_REDIS_URL")
             raise self._failed(error, hint) from error
-        except (self._redis.RedisError, OSError) as error:
+        except (exceptions.RedisError, OSError) as error:
             raise self._failed(error, _CHECK) from error
 
     def _failed(self, error: Exception, hint: str) -> StoreError:
         reason = str(error).rstrip(".")
         what = phrase("the server at `{url}`: {reason}", url=self._shown, reason=reason)
         return StoreError(what, hint)
+
+
+def _connected(url: str) -> Redis:
+    """Return what asks the server at `url`; nothing is asked yet.
+
+    Raises:
+        StoreError: The SDK is not installed, or this is no URL.
+    """
+    try:
+        import redis
+    except ImportError as error:
+        what = phrase("the package `redis` is not installed")
+        raise StoreError(what, _INSTALL) from error
+    try:
+        server: Redis = redis.Redis.from_url(
+            url, socket_timeout=_PATIENCE_S, socket_connect_timeout=_PATIENCE_S
+        )
+        server.connection_pool.make_connection()  # looks at the options, asks nobody
+    except (ValueError, TypeError, redis.RedisError):  # their words may hold parts of the URL
+        what = phrase("this is no URL of a Redis server: `{url}`", url=shown_url(url))
+        hint = phrase("set LAMBDAGENT_REDIS_URL to one such as `redis://localhost:6379`")
+        raise StoreError(what, hint) from None
+    return server
+
+
+_servers: Final = Leases(_connected)
 
 
 def _read(entry: bytes) -> tuple[float, Any]:

@@ -13,10 +13,11 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from lambdagent.effects.leases import Leases
 from lambdagent.effects.protocol import Entry, StoreError
 from lambdagent.messages import phrase
 
@@ -66,7 +67,13 @@ _left: list[sqlite3.Connection] = []
 
 
 class SqliteStore:
-    """A `MemoryStore` in a file."""
+    """A `MemoryStore` in a file.
+
+    Attributes:
+        at_once: Most threads that are of use; those of one file wait for each other.
+    """
+
+    at_once = 1
 
     def __init__(
         self,
@@ -87,16 +94,18 @@ class SqliteStore:
         Raises:
             StoreError: The file cannot be made, read or written, or is something else.
         """
-        self._path = path
         self._space = space
         self._size = size
         self._clock = clock
-        self._lock = threading.RLock()
-        self._connection: sqlite3.Connection | None = None
-        self._process = 0
-        self._file: tuple[int, int] | None = None
-        with self._writing():
-            pass
+        self.shared = str(path.absolute())
+        self._is_open = True
+        self._database = _databases.take(self.shared)
+        try:
+            with self._writing():
+                pass
+        except BaseException:
+            self.close()
+            raise
 
     def get(self, key: str) -> Any | None:
         """Return the value of `key`, or None."""
@@ -140,15 +149,10 @@ class SqliteStore:
             connection.execute("DELETE FROM entries WHERE space = ?", (self._space,))
 
     def close(self) -> None:
-        """Close the file."""
-        with self._lock:
-            if self._connection is None:
-                return
-            if self._process == os.getpid() and _identity(self._path) == self._file:
-                self._connection.close()
-                self._connection = None
-            else:
-                self._leave(self._connection)
+        """Use the file no more; it is closed when nobody uses it."""
+        if self._is_open:
+            self._is_open = False
+            _databases.give_back(self.shared)
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -163,9 +167,24 @@ class SqliteStore:
                     connection.execute("ROLLBACK")
                 raise
 
+    def _open(self) -> AbstractContextManager[sqlite3.Connection]:
+        return self._database.open()
+
+
+class _Database:
+    """The one connection of this process to a file: sqlite makes those of several poll."""
+
+    def __init__(self, path: str) -> None:
+        """Be about the file at `path`; it is opened when it is used."""
+        self._path = Path(path)
+        self._lock = threading.RLock()
+        self._connection: sqlite3.Connection | None = None
+        self._process = 0
+        self._file: tuple[int, int] | None = None
+
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        """Yield the connection of this process, to one thread at a time.
+    def open(self) -> Iterator[sqlite3.Connection]:
+        """Yield the connection, to one thread at a time.
 
         Raises:
             StoreError: What is done with it fails.
@@ -181,6 +200,17 @@ class SqliteStore:
         except (OSError, ValueError) as error:  # such as a path with a null character
             reason = getattr(error, "strerror", None) or str(error)
             raise self._failed(reason, _CHECK) from error
+
+    def close(self) -> None:
+        """Close the connection, if that is ours and its file is there."""
+        with self._lock:
+            if self._connection is None:
+                return
+            if self._process == os.getpid() and _identity(self._path) == self._file:
+                self._connection.close()
+                self._connection = None
+            else:
+                self._leave(self._connection)
 
     def _current(self) -> sqlite3.Connection:
         """Return the connection of this process to the file, a new one if there is none."""
@@ -201,6 +231,9 @@ class SqliteStore:
 
     def _failed(self, reason: str, hint: str) -> StoreError:
         return StoreError(phrase("`{path}`: {reason}", path=self._path, reason=reason), hint)
+
+
+_databases: Final = Leases(_Database)
 
 
 def _identity(path: Path) -> tuple[int, int] | None:

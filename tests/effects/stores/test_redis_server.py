@@ -63,6 +63,17 @@ def test_the_server_is_told_when_entries_end(redis_url: str):
     store.close()
 
 
+def test_stores_of_one_server_share_their_connections(redis_url: str):
+    url = f"{redis_url}?client_name=many"
+    stores = [RedisStore(url, str(number)) for number in range(20)]
+    with Redis.from_url(redis_url) as server:
+        assert len([each for each in server.client_list() if each["name"] == "many"]) == 1
+        for store in stores:
+            store.close()
+            store.close()
+        assert [each for each in server.client_list() if each["name"] == "many"] == []
+
+
 def test_ages_are_those_of_the_server(redis_url: str):
     store = RedisStore(redis_url, "ages")
     store.put("a", 1)

@@ -150,8 +150,8 @@ def test_a_place_that_cannot_be_a_file_is_told(tmp_path: Path):
 
 def test_a_file_that_is_locked_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "m.db"
-    store = SqliteStore(path)
     monkeypatch.setattr("lambdagent.effects.stores.sqlite._PATIENCE_S", 0.05)
+    store = SqliteStore(path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     failure = refused(path)

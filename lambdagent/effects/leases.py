@@ -1,0 +1,40 @@
+"""What several use at once, such as a connection: made for the first, closed after the last."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, Protocol, TypeVar
+
+
+class _Closable(Protocol):
+    def close(self) -> None: ...
+
+
+T = TypeVar("T", bound=_Closable)
+
+
+class Leases(Generic[T]):
+    """Things by name, each with the number of those who use it. Safe to share."""
+
+    def __init__(self, make: Callable[[str], T]) -> None:
+        """Make what is not there with `make`."""
+        self._make = make
+        self._lock = threading.Lock()
+        self._held: dict[str, tuple[T, int]] = {}
+
+    def take(self, name: str) -> T:
+        """Return what has `name`; whoever takes it gives it back once."""
+        with self._lock:
+            thing, users = self._held.get(name) or (self._make(name), 0)
+            self._held[name] = thing, users + 1
+            return thing
+
+    def give_back(self, name: str) -> None:
+        """Use it no more."""
+        with self._lock:
+            thing, users = self._held.pop(name)
+            if users > 1:
+                self._held[name] = thing, users - 1
+                return
+        thing.close()
