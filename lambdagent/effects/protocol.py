@@ -7,6 +7,7 @@ Handlers are safe to use from many threads and event loops at once.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, Literal, Protocol, runtime_checkable
 
@@ -355,18 +356,22 @@ class MemoryStore(Protocol):
     on after a kill may do that. A store is used by many threads. What fails raises.
     """
 
+    @abstractmethod
     def get(self, key: str) -> Any | None:
         """Return the value of `key`, or None."""
         ...
 
+    @abstractmethod
     def put(self, key: str, value: Any, ttl: int = 0) -> None:
         """Keep `value` for `ttl` seconds, as the newest entry; 0 means for ever."""
         ...
 
+    @abstractmethod
     def list_recent(self, n: int) -> list[tuple[str, Any]]:
         """Return the `n` newest entries, oldest first."""
         ...
 
+    @abstractmethod
     def clear(self) -> None:
         """Forget everything."""
         ...

@@ -189,7 +189,8 @@ class _Outline:
 
     def memory(self, term: surface.Memory) -> _Parts:
         size, ttl = scalar_text(term.size), scalar_text(term.ttl_s)
-        store = f"{_shown(term.strategy)}(size={size}, ttl={ttl})"
+        scope = "" if term.scope == "session" else f", scope={term.scope}"
+        store = f"{_shown(term.strategy)}(size={size}, ttl={ttl}{scope})"
         summary = [] if term.summary is None else [[term.summary]]
         return call("Memory", [[term.agent], [store], *summary], broken=True)
 

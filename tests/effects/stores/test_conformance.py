@@ -1,10 +1,14 @@
 """Every store of ours passes the suite that is offered to others."""
 
+import time
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from redis import Redis
 
 from lambdagent import StoreConformance
 from lambdagent.effects.stores.local import LocalStore, Shelf
@@ -66,6 +70,70 @@ class TestRedis(StoreConformance):
         return self.opened[-1]
 
     open_sized = open_store
+
+    def wait(self, seconds: float) -> None:
+        """Bring the end of all that ends nearer; it is the server that forgets it then."""
+        with Redis.from_url(self.url) as server:
+            for key in server.scan_iter():
+                left_ms = server.pttl(key)
+                if left_ms > 0:
+                    server.pexpire(key, max(1, left_ms - int(seconds * 1000)))
+        time.sleep(0.01)
+
+    @pytest.mark.slow
+    def test_time_passes_by_itself(self) -> None:
+        store = self.open_store("real")
+        store.put("a", "1", 1)
+        time.sleep(1.1)
+        assert store.list_recent(1) == []
+        with Redis.from_url(self.url) as server:
+            assert list(server.scan_iter(f"*{self.test}*")) == []
+
+
+KEYS = st.sampled_from(["a", "b", "c", "记", ""])
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("put"), KEYS, st.integers(0, 9), st.sampled_from([0, 0, 1, 5])),
+        st.tuples(st.just("get"), KEYS),
+        st.tuples(st.just("list_recent"), st.integers(0, 4)),
+        st.tuples(st.just("clear")),
+        st.tuples(st.just("wait"), st.sampled_from([0.5, 2.0])),
+    ),
+    max_size=25,
+)
+
+
+@given(steps=STEPS, size=st.none() | st.integers(1, 3))
+def test_a_file_answers_as_a_dict_does(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[Any], size: int | None
+):
+    now = [1_000.0]
+    path = tmp_path_factory.mktemp("same") / "m.db"
+    stores: list[Any] = [
+        LocalStore(size, clock=lambda: now[0]),
+        SqliteStore(path, uuid4().hex, size, clock=lambda: now[0]),
+    ]
+    for name, *words in steps:
+        if name == "wait":
+            now[0] += words[0]
+        else:
+            here, there = (getattr(store, name)(*words) for store in stores)
+            assert here == there
+    assert stores[0].list_aged(9) == stores[1].list_aged(9)
+    stores[1].clear()
+    stores[1].close()
+
+
+@given(steps=STEPS, size=st.none() | st.integers(1, 3))
+def test_a_server_answers_as_a_dict_does(redis_url: str, steps: list[Any], size: int | None):
+    stores: list[Any] = [LocalStore(size), RedisStore(redis_url, uuid4().hex, size)]
+    for name, *words in steps:
+        if name != "wait":
+            asked = words[:2] if name == "put" else words
+            here, there = (getattr(store, name)(*asked) for store in stores)
+            assert here == there
+    assert stores[0].list_recent(9) == stores[1].list_recent(9)
+    stores[1].close()
 
 
 class Plain:

@@ -10,6 +10,8 @@ from lambdagent.effects.stores.custom import make_store
 SOURCE = '''
 """A store beside the agent file."""
 
+from lambdagent import MemoryStore
+
 BROKEN = 1
 
 
@@ -30,6 +32,10 @@ class Outer:
 
 
 class Half:
+    def get(self, key): ...
+
+
+class Heir(MemoryStore):
     def get(self, key): ...
 
 
@@ -70,6 +76,7 @@ def test_a_class_gets_its_settings_and_what_its_constructor_names(folder: Path):
         ("my_stores:Stores", "`my_stores` has no class `Stores`", "write"),
         ("my_stores:BROKEN", "`my_stores` has no class `BROKEN`", "write"),
         ("my_stores:Half", "has no `put`, `list_recent`, `clear`", "lambdagent.MemoryStore"),
+        ("my_stores:Heir", "Can't instantiate abstract class Heir", "memory.settings"),
         ("my_stores:Down", "cannot be made: ConnectionError: no database", "memory.settings"),
     ],
 )
