@@ -108,7 +108,7 @@ def test_a_file_answers_as_a_dict_does(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Any], size: int | None
 ):
     now = [1_000.0]
-    path = tmp_path_factory.mktemp("same") / "m.db"
+    path = tmp_path_factory.getbasetemp() / "same.db"
     stores: list[Any] = [
         LocalStore(size, clock=lambda: now[0]),
         SqliteStore(path, uuid4().hex, size, clock=lambda: now[0]),
