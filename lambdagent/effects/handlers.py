@@ -354,12 +354,12 @@ class Handlers:
             limits: How often providers may be asked, and what models cost.
             owner: Whose memories these are.
         """
-        self._stores = Stores(environment, base_dir, owner, clock)
+        self.redaction = Redaction(environment)
+        self._stores = Stores(environment, base_dir, owner, clock, self.redaction)
         self._providers = Providers(environment, base_dir, limits.rates)
         self._prices = limits.prices
         self._base_dir = base_dir
         self._clock = clock
-        self.redaction = Redaction(environment)
         self._by_site: dict[str, Handler] = {}
         self._models: dict[str, ModelHandler] = {}
         problems: list[Diagnostic] = []

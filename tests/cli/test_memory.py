@@ -40,6 +40,22 @@ class Deadly(Notes):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
+class Tells(Notes):
+    def __init__(self, space, size, at):
+        super().__init__(space, size)
+        self.at = at
+        if at == "made":
+            raise ConnectionError(os.environ["NOTES_PASSWORD"])
+
+    def list_recent(self, n):
+        if self.at == "tried":
+            raise ConnectionError(os.environ["NOTES_PASSWORD"])
+        return super().list_recent(n)
+
+    def put(self, key, value, ttl=0):
+        raise ConnectionError(os.environ["NOTES_PASSWORD"])
+
+
 class Alone:
     def get(self, key): ...
     def put(self, key, value, ttl=0): ...
@@ -169,6 +185,20 @@ def test_a_class_that_cannot_be_a_store_is_told_before_the_run(
     assert done.code == 1
     assert message in done.err
     assert "fix: " in done.err
+
+
+@pytest.mark.parametrize("at", ["made", "tried", "put"])
+def test_what_a_class_says_is_told_without_secrets(
+    command: Command, at: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("NOTES_PASSWORD", PASSWORD)
+    command.write("own_stores.py", STORES)
+    where = f"customStore: 'own_stores:Tells', settings: {{at: {at}}}"
+    command.write("a.yml", agent(f"strategy: custom, scope: global, {where}"))
+    done = command("run", "a.yml", "x", "--trace")
+    assert done.code == 1
+    assert "ConnectionError: [NOTES_PASSWORD]" in done.err
+    assert PASSWORD not in done.err + done.out
 
 
 def test_a_run_whose_store_goes_down_goes_on_when_it_is_up(command: Command):

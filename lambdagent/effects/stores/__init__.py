@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import attrs
 
 from lambdagent.effects.protocol import MemoryStore, StoreError
+from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.stores.local import LocalStore, Shelf
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Data, Record, thaw
@@ -65,6 +66,7 @@ class Stores:
         base_dir: Path | None,
         owner: Owner,
         clock: Callable[[], float],
+        redaction: Redaction,
     ) -> None:
         """Open stores for `owner`.
 
@@ -73,7 +75,9 @@ class Stores:
             base_dir: Where relative paths start.
             owner: Whose memories these are.
             clock: Seconds since the epoch.
+            redaction: Takes secrets out of what foreign classes say.
         """
+        self._redaction = redaction
         self._environment = environment
         self._base_dir = base_dir
         self._owner = owner
@@ -101,7 +105,8 @@ class Stores:
                 try:
                     store = self._opened(where, space, size)
                 except StoreError as error:
-                    raise store_failure(name, error) from error
+                    told = self._redaction.text(error.message)
+                    raise store_failure(name, StoreError(told, error.hint)) from error
                 self._made[where, space, size] = store
             return store
 
