@@ -488,3 +488,8 @@ def test_agents_inside_agents_are_linted_however_deep_they_are():
     report = lint_source(Source("a.lam", "PAR(" * depth + call + ")" * depth))
     assert report.readable
     assert "L017" in {f.diagnostic.code for f in report.findings}
+
+
+def test_what_sums_up_for_a_memory_is_linted_too():
+    memory = surface.Memory(surface.Lam("a", "p"), summary=surface.Lam("sum", ""))
+    assert [each.get("systemPrompt") for each in configurations(memory)] == ["p", ""]

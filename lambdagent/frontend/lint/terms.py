@@ -53,6 +53,7 @@ class _Translation:
             case surface.Guard(agent, validator, retry) if isinstance(validator, str):
                 return self._around(agent, "guard", {"validator": validator, "retry": retry})
             case surface.Memory(agent):
+                self.left += surface.parts(term)[1:]
                 return self._around(agent, "memory", _memory(term))
             case surface.Lam():
                 return _call(term, "simple", "systemPrompt")
