@@ -200,7 +200,8 @@ PAGES: Final[dict[str, Page]] = {
     "L028": Page(
         "The conversation and the answer together must fit into what the model reads at a time."
         " Without `maxHistoryTokens` a conversation may have half of `contextWindow`, at most"
-        " 80,000 tokens.",
+        " 80,000 tokens. With `conversation: token_budget(n)` it is the request that has n; what"
+        " `full` sends nobody knows before the run.",
         "type: simple\nsystemPrompt: Answer.\nmodel: {provider: openai, name: gpt-4}\n",
         "type: simple\nsystemPrompt: Answer.\n"
         "model: {provider: openai, name: gpt-4, contextWindow: 8192, maxTokens: 2000}\n",
