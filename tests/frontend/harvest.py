@@ -33,12 +33,20 @@ from lambdagent.frontend.nodes import (
 from tests.frontend import (
     test_build,
     test_build_confirmed,
+    test_build_memory,
     test_check,
     test_check_blocks,
     test_yaml_cases,
 )
 
-MODULES = (test_build, test_build_confirmed, test_check, test_check_blocks, test_yaml_cases)
+MODULES = (
+    test_build,
+    test_build_confirmed,
+    test_build_memory,
+    test_check,
+    test_check_blocks,
+    test_yaml_cases,
+)
 
 
 @attrs.frozen

@@ -34,13 +34,14 @@ def test_the_checker_and_the_builder_are_heard_together():
         "systemPrompt": "p",
         "model": {**MODEL, "temperature": "hot"},
         "chain": {"steps": [NOT_YET, {"type": "router", "router": router}, {"prompt": 7.5}, 8]},
-        "memory": {"enabled": True, "strategy": "redis", "size": "x"},
+        "memory": {"enabled": True, "size": "x"},
+        "app": {},
         "rag": {"enabled": True},
     }
     told = found(held)
     assert {("S103", "model.temperature"), ("S103", "memory.size")} < set(told)
     assert ("S104", "chain.steps[1].router.classifier.prompt") in told
-    assert {("S108", "memory.strategy"), ("S108", "chain.steps[0].mcp.onlineTool")} < set(told)
+    assert {("S108", "app"), ("S108", "chain.steps[0].mcp.onlineTool")} < set(told)
     assert ("S104", "chain.steps[1].router.routes._") in told
     assert ("S104", "chain.steps[1].router.routes.b.model.provider") in told
 
@@ -82,7 +83,7 @@ def test_a_model_that_cannot_be_read_is_not_inherited():
 
 def test_overrides_that_are_none_are_told_with_the_file(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LAMBDAGENT_TEMPERATURE", "hot")
-    held = {**SOUND, "name": [], "memory": {"enabled": True, "strategy": "redis"}}
+    held = {**SOUND, "name": [], "app": {}}
     assert {code for code, _ in found(held)} == {"S103", "S104", "S108"}
     assert len(found(held)) == 3
     assert [code for code, _ in found(SOUND)] == ["S103"]
