@@ -18,6 +18,7 @@ from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program
 from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES
 from lambdagent.ir.url import shown_url
+from lambdagent.messages import Phrase, phrase, say, told
 
 LIMIT_S = 10.0
 _REDIS = "redis"
@@ -51,8 +52,8 @@ class Endpoint:
             "sites": list(self.sites),
             "reachable": self.reason is None,
             "elapsed": round(self.elapsed_s, 3),
-            "reason": self.reason,
-            "note": self.note,
+            "reason": told(self.reason),
+            "note": told(self.note),
         }
 
 
@@ -118,32 +119,38 @@ def _asking(program: Program) -> dict[tuple[str, str | None], list[str]]:
     return asking
 
 
-def _lacking(provider: str, environment: Mapping[str, str]) -> str | None:
+def _lacking(provider: str, environment: Mapping[str, str]) -> Phrase | None:
     service = SERVICES.get(provider)
     if service is None or not service.needs_key or service.key_variable is None:
         return None
     is_set = bool(environment.get(service.key_variable, "").strip())
-    return None if is_set else f"the environment variable `{service.key_variable}` is not set"
+    return (
+        None
+        if is_set
+        else phrase("the environment variable `{name}` is not set", name=service.key_variable)
+    )
 
 
 def endpoints_text(endpoints: Sequence[Endpoint]) -> str:
     """Return a line for each of `endpoints`, under a heading."""
     if not endpoints:
-        return "Endpoints: none; nothing outside is asked"
+        return say("Endpoints: none; nothing outside is asked")
     rows = [(each.service, each.url or "–", _stands(each)) for each in endpoints]
     widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
     lines = [
         f"  {service:<{widths[0]}}  {url:<{widths[1]}}  {stands}" for service, url, stands in rows
     ]
-    return "\n".join(["Endpoints:", *lines])
+    return "\n".join([say("Endpoints:"), *lines])
 
 
 def _stands(endpoint: Endpoint) -> str:
     took = f"{endpoint.elapsed_s * 1000:.0f}ms"
     if endpoint.reason is None:
-        stands = "✓ found" if endpoint.url is None else f"✓ reachable ({took})"
+        found = say("found") if endpoint.url is None else say("reachable ({took})", took=took)
+        stands = f"✓ {found}"
     elif endpoint.url is None:
-        stands = f"✗ {endpoint.reason}"
+        stands = f"✗ {told(endpoint.reason)}"
     else:
-        stands = f"✗ not reachable ({took}): {endpoint.reason}"
-    return stands if endpoint.note is None else f"{stands}; {endpoint.note}"
+        reason = say("not reachable ({took}): {reason}", took=took, reason=endpoint.reason)
+        stands = f"✗ {reason}"
+    return stands if endpoint.note is None else f"{stands}; {told(endpoint.note)}"

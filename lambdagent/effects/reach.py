@@ -19,6 +19,8 @@ from urllib.request import getproxies, proxy_bypass
 
 import attrs
 
+from lambdagent.messages import Phrase, phrase
+
 _AT_ONCE = 32
 _PORTS = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
 _OVER_TLS = {"https", "rediss"}
@@ -26,12 +28,14 @@ _PROXIED = {"http", "https"}
 _LONGEST_ANSWER = 65_536  # of a proxy, in bytes
 # The variables that name whom to trust; the first one counts.
 _TRUST = ("SSL_CERT_FILE", "SSL_CERT_DIR")
-_STRANGER = "its certificate is signed by nobody trusted here; `SSL_CERT_FILE` can name them"
-_ELSEWHERE = "its certificate is for another host"
+_STRANGER = phrase(
+    "its certificate is signed by nobody trusted here; `SSL_CERT_FILE` can name them"
+)
+_ELSEWHERE = phrase("its certificate is for another host")
 # By the number of the verification error of OpenSSL.
 _CERTIFICATES = {
-    9: "its certificate is not valid yet, or the clock here is wrong",
-    10: "its certificate has expired",
+    9: phrase("its certificate is not valid yet, or the clock here is wrong"),
+    10: phrase("its certificate has expired"),
     18: _STRANGER,
     19: _STRANGER,
     20: _STRANGER,
@@ -41,8 +45,13 @@ _CERTIFICATES = {
 }
 
 
-class UnreadableTrustError(ValueError):
-    """There are no certificates to tell whom to trust."""
+class UnreachableError(Exception):
+    """A server cannot be reached, for a `reason` that is found here."""
+
+    def __init__(self, reason: Phrase) -> None:
+        """Keep `reason`."""
+        super().__init__(reason)
+        self.reason = reason
 
 
 @attrs.frozen
@@ -84,7 +93,7 @@ def reach(urls: Sequence[str], limit_s: float) -> list[Reached]:
         except queue.Empty:
             break
         ended[number] = reached
-    late = Reached(limit_s, f"no answer within {limit_s:g} s")
+    late = Reached(limit_s, phrase("no answer within {limit} s", limit=f"{limit_s:g}"))
     return [ended.get(number, late) for number in range(len(urls))]
 
 
@@ -93,7 +102,7 @@ def _attempt(url: str, deadline: float) -> Reached:
     reason = None
     try:
         _connect(urlsplit(url), deadline)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, UnreachableError) as error:
         reason = _reason(error)
     return Reached(time.monotonic() - started, reason)
 
@@ -118,11 +127,12 @@ def _connect(parts: SplitResult, deadline: float) -> None:
                 _greet(plain, host, trust)
         return
     way = urlsplit(proxy if "//" in proxy else f"//{proxy}", "http")
-    where = f"the proxy `{way.hostname}`"
     try:
         plain = _opened(way.hostname or "", way.port or _PORTS.get(way.scheme, 1080), deadline)
     except OSError as error:
-        raise OSError(f"{where}: {_reason(error)}") from error
+        where = phrase("the proxy `{name}`", name=way.hostname)
+        told = phrase("{what}: {more}", what=where, more=_reason(error))
+        raise UnreachableError(told) from error
     with plain:
         # An http server is asked through the proxy, so only a request could tell more.
         if trust is not None and way.scheme == "http":
@@ -147,15 +157,19 @@ def _trust() -> ssl.SSLContext:
     """Return what tells good certificates, as the clients of models do.
 
     Raises:
-        UnreadableTrustError: The environment names certificates that cannot be read.
+        UnreachableError: The environment names certificates that cannot be read.
     """
     file, folder = (os.environ.get(name) or None for name in _TRUST)
     try:
         return ssl.create_default_context(cafile=file, capath=None if file else folder)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
-        told = f"the certificates of `{_TRUST[not file]}` cannot be read: {reason}"
-        raise UnreadableTrustError(told) from error
+        told = phrase(
+            "the certificates of `{name}` cannot be read: {reason}",
+            name=_TRUST[not file],
+            reason=reason,
+        )
+        raise UnreachableError(told) from error
 
 
 def _tunnel(plain: socket.socket, way: SplitResult, host: str, port: int) -> None:
@@ -174,26 +188,29 @@ def _tunnel(plain: socket.socket, way: SplitResult, host: str, port: int) -> Non
         answer += more
     words = answer.split(b"\r\n", 1)[0].decode("latin-1").split(" ")
     if len(words) < 2 or words[1] != "200":
-        said = words[1] if len(words) > 1 and words[1].isdecimal() else "something else than HTTP"
-        raise OSError(f"the proxy `{way.hostname}` answers {said}")
+        answered = len(words) > 1 and words[1].isdecimal()
+        said = words[1] if answered else phrase("something else than HTTP")
+        told = phrase("the proxy `{name}` answers {said}", name=way.hostname, said=said)
+        raise UnreachableError(told)
 
 
-def _reason(error: OSError | ValueError) -> str:
+def _reason(error: OSError | ValueError | UnreachableError) -> str:
     """Return what happened in words that say what to look at."""
     match error:
         case socket.gaierror():
-            return "no server of that name is known"
+            return phrase("no server of that name is known")
         case ssl.SSLCertVerificationError():
-            told = _CERTIFICATES.get(error.verify_code, "its certificate is refused")
-            return f"{told}: {error.verify_message.rstrip('.')}"
+            told = _CERTIFICATES.get(error.verify_code, phrase("its certificate is refused"))
+            return phrase("{what}: {more}", what=told, more=error.verify_message.rstrip("."))
         case ssl.SSLError():
-            return f"it does not speak TLS: {(error.reason or 'no reason').lower()}"
+            reason = error.reason.lower() if error.reason else phrase("no reason")
+            return phrase("it does not speak TLS: {reason}", reason=reason)
         case TimeoutError():
-            return "it does not answer in time"
+            return phrase("it does not answer in time")
         case ConnectionRefusedError():
-            return "nothing listens there"
+            return phrase("nothing listens there")
         case OSError():
             return (error.strerror or "").lower() or str(error) or type(error).__name__
-        case UnreadableTrustError():
-            return str(error)
-    return "that is no address"
+        case UnreachableError():
+            return error.reason
+    return phrase("that is no address")

@@ -70,8 +70,8 @@ def parse_json(text: str) -> Data:
 def _object(pairs: list[tuple[str, Any]]) -> Any:
     made = dict(pairs)
     if len(made) < len(pairs):
-        what = "a key twice"
-        raise ValueError(what)
+        unseen = "a key twice"
+        raise ValueError(unseen)
     return _meant(made)
 
 

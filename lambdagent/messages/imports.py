@@ -25,7 +25,7 @@ MESSAGES: dict[str, Text] = {
         fix="add `baseUrl: https://…/v1` to the model, and its key in CUSTOM_API_KEY",
     ),
     "I005": Text(
-        "the {what} in `{field}` is not carried over",
+        "the secret in `{field}` is not carried over",
         why="a secret does not belong into an agent file",
         fix="set the environment variable of the provider: docs/providers.md lists them",
     ),

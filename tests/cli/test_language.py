@@ -120,6 +120,37 @@ def test_what_a_program_says_of_itself_is_told_in_chinese(command: Command):
     assert "错误[R002]: 没有回答通过 guard：必须满足 len(x) > 9；最后一个是 r" in done.err
 
 
+def test_what_an_import_leaves_out_is_told_in_chinese(command: Command):
+    (command.folder / "config").mkdir()
+    (command.folder / "config" / "agents.yaml").write_text(
+        "one: {role: r, max_iter: 0, knowledge: {a: b}}\nother: {role: r}\n"
+    )
+    (command.folder / "config" / "tasks.yaml").write_text(
+        "t: {description: d, agent: nobody}\nu: {description: d, agent: one, context: [x]}\n"
+    )
+    done = command("import", "crewai", ".")
+    assert done.code == 3
+    told = done.err.splitlines()
+    assert any("`one.max_iter` 没有转换：应为：1 到 10000 的数" in line for line in told)
+    assert any("agents.yaml 中没有 `nobody`" in line for line in told)
+    assert not [line for line in told if re.search(r"(?<![\w`]) (is|are|the|a|of|no) ", line)]
+    assert done.out.startswith(
+        "# 从 CrewAI 导入：agents.yaml, tasks.yaml\n#\n# 没有转换的部分：\n"
+    )
+
+
+def test_servers_are_told_of_in_chinese(command: Command):
+    command.write(
+        "agent.yml",
+        "type: simple\nname: a\nsystemPrompt: p\n"
+        "model: {provider: openai, name: gpt-4o, baseUrl: http://127.0.0.1:1}\n",
+    )
+    done = command("compile", "agent.yml", "--dry-run")
+    assert "服务端点：" in done.out
+    assert re.search("✗ 无法连接（\\d+ms）：那里没有服务在监听", done.out)
+    assert "；" in done.out or "没有设置环境变量 `OPENAI_API_KEY`" in done.out
+
+
 def test_who_cannot_read_chinese_gets_english(command: Command):
     err = io.TextIOWrapper(io.BytesIO(), encoding="ascii", write_through=True)
     assert main(["compile", "none.yml"], Output(io.StringIO(), err)) == 4

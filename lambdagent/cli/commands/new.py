@@ -95,7 +95,7 @@ def _provider(provider: str | None, model: str | None) -> str:
 def _checked(text: str, option: str) -> str:
     """Return a name, which is one line that can be seen."""
     if not text.strip() or HIDDEN.search(text) or len(text) > _LONGEST_NAME:
-        limit = f"{_LONGEST_NAME} characters"
+        limit = phrase("{count} characters", count=_LONGEST_NAME)
         raise UsageError(finding("U032", option=option, limit=limit, actual=text))
     return text
 

@@ -17,12 +17,13 @@ from lambdagent.errors import ConfigError, finding
 from lambdagent.frontend.foreign.blocks import Block, no_file, read_blocks
 from lambdagent.frontend.foreign.draft import Agent, Draft, Imported
 from lambdagent.frontend.foreign.models import base_url, model_named, secret, settings, usual_model
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 AUTOGEN: Final = "AutoGen"
 _MAX_TURNS = 100
 _CHOOSING: Final = ("SelectorGroupChat", "Swarm", "MagenticOneGroupChat")
-_CHOSEN_ONCE = "a router chooses once, and whom it chooses answers"
+_CHOSEN_ONCE = phrase("a router chooses once, and whom it chooses answers")
 # What says which program reads the file.
 _ENVELOPE: Final = ("component_type", "component_version", "description", "label", "version")
 # What changes nothing that a run answers, or only its looks.
@@ -56,7 +57,9 @@ def import_team(source: Source) -> Imported:
     root = read_blocks(whole, draft, AUTOGEN)
     agent = _component(root, draft)
     if agent is None:
-        raise no_file(source, AUTOGEN, "it is neither an agent nor a team", root.span("provider"))
+        raise no_file(
+            source, AUTOGEN, phrase("it is neither an agent nor a team"), root.span("provider")
+        )
     return draft.imported(agent, AUTOGEN, [source])
 
 
@@ -80,7 +83,7 @@ def _component(block: Block, draft: Draft) -> Agent | None:
         return _round_robin(config, draft)
     if kind in _CHOOSING:
         return _choosing(config, draft, kind)
-    block.lost("provider", f"`{kind}` has no counterpart")
+    block.lost("provider", phrase("`{kind}` has no counterpart", kind=kind))
     return None
 
 
@@ -94,7 +97,7 @@ def _assistant(config: Block, draft: Draft) -> Agent:
     prompt = config.text("system_message") or ""
     max_steps = config.whole("max_tool_iterations", 10_000)
     for each, where in config.texts("handoffs"):
-        reason = f"nobody can hand over to `{each}` while they work"
+        reason = phrase("nobody can hand over to `{name}` while they work", name=each)
         config.lost("handoffs", reason, where)
     config.ignore(("description", *_SILENT))
     if not tools:
@@ -119,7 +122,9 @@ def _remembered(config: Block) -> str | None:
     if limit is not None:
         return f"{name}({limit})"
     if kind != "UnboundedChatCompletionContext":
-        config.lost("model_context", "a conversation is cut by its messages or its tokens only")
+        config.lost(
+            "model_context", phrase("a conversation is cut by its messages or its tokens only")
+        )
     return None
 
 
@@ -141,7 +146,7 @@ def _tool(tool: Block, draft: Draft) -> Iterator[str]:
     name = config.text("name")
     if not name:
         kind = (tool.text("provider") or "").rpartition(".")[2]
-        tool.lost("provider", f"`{kind}` has no counterpart")
+        tool.lost("provider", phrase("`{kind}` has no counterpart", kind=kind))
         return
     draft.lose("I002", config.source, config.span("name"), name=name)
     yield name
@@ -196,8 +201,10 @@ def _members(config: Block, draft: Draft) -> list[tuple[str, str, Agent]]:
         if agent is not None:
             found.append((str(agent["name"]), about, agent))
     if not found:
-        hint = "`participants` lists them"
-        error = finding("I011", config.span(), what="agent", path="the team", hint=hint)
+        hint = phrase("`participants` lists them")
+        error = finding(
+            "I011", config.span(), what=phrase("agent"), path=phrase("the team"), hint=hint
+        )
         raise ConfigError(error, config.source)
     return found
 
@@ -208,7 +215,9 @@ def _round_robin(config: Block, draft: Draft) -> Agent:
     config.ignore(("description", *_SILENT))
     config.finish()
     if len(members) > 1:
-        reason = "each sees the answer before its own; in AutoGen all see the whole conversation"
+        reason = phrase(
+            "each sees the answer before its own; in AutoGen all see the whole conversation"
+        )
         config.lost("participants", reason)
     count = len(members) if turns is None else turns
     steps = [_again(members[i % len(members)][2], i // len(members), draft) for i in range(count)]
@@ -237,7 +246,7 @@ def _turns(config: Block) -> int | None:
         inner.finish()
         if messages is not None:  # the task is one of them
             return max(messages - 1, 1)
-    config.lost("termination_condition", "the team goes round a fixed number of times")
+    config.lost("termination_condition", phrase("the team goes round a fixed number of times"))
     return turns
 
 
@@ -248,7 +257,7 @@ def _choosing(config: Block, draft: Draft, kind: str) -> Agent:
     prompt = config.text("selector_prompt") or ""
     if "{" in prompt:
         config.lost(
-            "selector_prompt", "its `{…}` are not filled in; a prompt of ours stands there"
+            "selector_prompt", phrase("its `{…}` are not filled in; a prompt of ours stands there")
         )
         prompt = ""
     for key in ("termination_condition", "max_turns", "allow_repeated_speaker", "max_stalls"):
@@ -256,5 +265,8 @@ def _choosing(config: Block, draft: Draft, kind: str) -> Agent:
             config.lost(key, _CHOSEN_ONCE)
     config.ignore(("description", "max_selector_attempts", *_SILENT))
     config.finish()
-    config.lost("participants", f"`{kind}` lets several speak in turn; {_CHOSEN_ONCE}")
+    config.lost(
+        "participants",
+        phrase("`{kind}` lets several speak in turn; {more}", kind=kind, more=_CHOSEN_ONCE),
+    )
     return draft.choice("team", prompt, members, model)

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from lambdagent.errors import ConfigError, Diagnostic, finding
-from lambdagent.frontend.foreign.draft import Draft
+from lambdagent.frontend.foreign.draft import NO_MATCH, Draft
 from lambdagent.frontend.nodes import BYTE_ORDER_MARK, ListNode, MapNode, Node, Scalar, is_null
 from lambdagent.frontend.yaml_tree import parse_yaml
+from lambdagent.messages import Phrase, phrase
 from lambdagent.source import Source, Span
 
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _SWITCHES = ("enabled", "retry_enabled")
-_NO_MATCH = "an agent file has nothing that stands for it"
 
 
 def read_blocks(source: Source, draft: Draft, framework: str) -> Block:
@@ -28,7 +28,9 @@ def read_blocks(source: Source, draft: Draft, framework: str) -> Block:
     if tree.findings or tree.root is None:
         raise ConfigError(tree.findings, source)
     if not isinstance(tree.root, MapNode):
-        raise no_file(source, framework, "it holds no mapping", Lines(source).span(tree.root))
+        raise no_file(
+            source, framework, phrase("it holds no mapping"), Lines(source).span(tree.root)
+        )
     return Block(tree.root, Lines(source), draft)
 
 
@@ -55,7 +57,9 @@ class Lines:
         return line, at - self.starts[line - 1] + 1
 
 
-def no_file(source: Source, framework: str, reason: str, where: Span | None = None) -> ConfigError:
+def no_file(
+    source: Source, framework: str, reason: Phrase, where: Span | None = None
+) -> ConfigError:
     """Return the error that `source` is no file of `framework`."""
     found: Diagnostic = finding("I010", where, framework=framework, reason=reason)
     return ConfigError(found, source)
@@ -97,19 +101,21 @@ class Block:
         found = self.node.entries.get(key)
         return None if found is None or is_null(found[1]) else found[1]
 
-    def _read(self, key: str, expected: str, read: Callable[[Node], Any]) -> Any:
+    def _read(self, key: str, expected: Phrase, read: Callable[[Node], Any]) -> Any:
         node = self._value(key)
         if node is None:
             return None
         value = read(node)
         if value is None:
-            self.lost(key, f"{expected} was expected")
+            self.lost(key, phrase("{expected} was expected", expected=expected))
         return value
 
     def text(self, key: str) -> str | None:
         """Return a text without the space around it."""
         return self._read(  # type: ignore[no-any-return]
-            key, "a text", lambda node: node.text.strip() if isinstance(node, Scalar) else None
+            key,
+            phrase("a text"),
+            lambda node: node.text.strip() if isinstance(node, Scalar) else None,
         )
 
     def flag(self, key: str) -> bool:
@@ -117,7 +123,7 @@ class Block:
         return bool(
             self._read(
                 key,
-                "true or false",
+                phrase("true or false"),
                 lambda node: (
                     _FLAGS.get(node.text.casefold()) if isinstance(node, Scalar) else None
                 ),
@@ -134,7 +140,11 @@ class Block:
                 return None
             return number if number is not None and least <= number <= most else None
 
-        found = self._read(key, f"a number from {least:g} to {most:g}", read)
+        found = self._read(
+            key,
+            phrase("a number from {least} to {most}", least=f"{least:g}", most=f"{most:g}"),
+            read,
+        )
         return None if found is None else float(found)
 
     def whole(self, key: str, most: int = 2**53) -> int | None:
@@ -154,12 +164,16 @@ class Block:
                 if not is_null(item):
                     found.append((item.text.strip(), self.lines.span(item)))
             else:
-                self.lost(key, "a text was expected", self.lines.span(item))
+                self.lost(
+                    key,
+                    phrase("{expected} was expected", expected=phrase("a text")),
+                    self.lines.span(item),
+                )
         return found
 
     def block(self, key: str) -> Block | None:
         """Return a mapping."""
-        node = self._read(key, "a mapping", _as_map)
+        node = self._read(key, phrase("a mapping"), _as_map)
         return None if node is None else self._inside(node, self.path(key))
 
     def blocks(self, key: str) -> list[Block]:
@@ -168,14 +182,18 @@ class Block:
         if node is None:
             return []
         if not isinstance(node, ListNode):
-            self.lost(key, "a list was expected")
+            self.lost(key, phrase("{expected} was expected", expected=phrase("a list")))
             return []
         found = []
         for number, item in enumerate(node.items):
             if isinstance(item, MapNode):
                 found.append(self._inside(item, f"{self.path(key)}[{number}]"))
             elif not is_null(item):
-                self.lost(key, "a mapping was expected", self.lines.span(item))
+                self.lost(
+                    key,
+                    phrase("{expected} was expected", expected=phrase("a mapping")),
+                    self.lines.span(item),
+                )
         return found
 
     def is_text(self, key: str) -> bool:
@@ -195,7 +213,7 @@ class Block:
 
     # --- what is left out ---
 
-    def lost(self, key: str, reason: str, where: Span | None = None) -> None:
+    def lost(self, key: str, reason: Phrase, where: Span | None = None) -> None:
         """Note that `key` is left out."""
         self.read.add(key)
         place = where or self.span(key)
@@ -209,7 +227,7 @@ class Block:
         """Note each key that nobody read and that holds more than nothing or no."""
         for key, (_, node) in self.node.entries.items():
             if key not in self.read and key[:1] != "_" and not _is_empty(node):
-                self.lost(key, _NO_MATCH)
+                self.lost(key, NO_MATCH)
 
 
 def _as_map(node: Node) -> MapNode | None:

@@ -20,6 +20,7 @@ from lambdagent.frontend.foreign.blocks import Block, read_blocks
 from lambdagent.frontend.foreign.crewai_code import Code, read_code
 from lambdagent.frontend.foreign.draft import Agent, Draft, Imported
 from lambdagent.frontend.foreign.models import USUAL, model_named, settings
+from lambdagent.messages import phrase
 from lambdagent.source import Source, Span
 
 CREWAI: Final = "CrewAI"
@@ -29,7 +30,7 @@ _SILENT: Final = (
     "cache", "fingerprint", "inject_date", "max_rpm", "max_retry_limit", "respect_context_window",
     "security_config", "tracing", "use_system_prompt", "verbose", "markdown", "name",
 )  # fmt: skip
-_SEES_ONE = "a step sees the answer of the step before it, and no other"
+_SEES_ONE = phrase("a step sees the answer of the step before it, and no other")
 
 
 def import_crew(agents: Source, tasks: Source | None, code: Source | None) -> Imported:
@@ -70,8 +71,8 @@ class _Crew:
         self.blocks = {name: root.block(name) for name in root.keys}
         self.people: dict[str, _Person] = {}
         if not any(self.blocks.values()):
-            hint = "agents.yaml holds a mapping of names to `role`, `goal` and `backstory`"
-            found = finding("I011", root.span(), what="agent", path=agents.name, hint=hint)
+            hint = phrase("agents.yaml holds a mapping of names to `role`, `goal` and `backstory`")
+            found = finding("I011", root.span(), what=phrase("agent"), path=agents.name, hint=hint)
             raise ConfigError(found, agents)
 
     # --- agents ---
@@ -99,7 +100,7 @@ class _Crew:
         max_steps = block.whole("max_iter", 10_000)
         block.ignore(_SILENT)
         if "allow_delegation" in block.keys and block.flag("allow_delegation"):
-            block.lost("allow_delegation", "no step of a chain can hand over its work")
+            block.lost("allow_delegation", phrase("no step of a chain can hand over its work"))
         block.finish()
         return _Person(name, _joined(parts), model, tuple(tools), max_steps)
 
@@ -124,8 +125,10 @@ class _Crew:
     def alone(self, agents: Source) -> Agent:
         """Return the one agent that there is."""
         if len(self.blocks) > 1:
-            hint = "put tasks.yaml beside it: it says who does what, in which order"
-            raise ConfigError(finding("I011", what="task", path=agents.name, hint=hint), agents)
+            hint = phrase("put tasks.yaml beside it: it says who does what, in which order")
+            raise ConfigError(
+                finding("I011", what=phrase("task"), path=agents.name, hint=hint), agents
+            )
         person = self.person(next(iter(self.blocks)))
         assert person is not None
         return self.draft.agent(
@@ -140,8 +143,8 @@ class _Crew:
         blocks = {name: root.block(name) for name in root.keys}
         order = self.code.order([name for name, block in blocks.items() if block is not None])
         if not order:
-            hint = "tasks.yaml holds a mapping of names to `description` and `agent`"
-            found = finding("I011", root.span(), what="task", path=source.name, hint=hint)
+            hint = phrase("tasks.yaml holds a mapping of names to `description` and `agent`")
+            found = finding("I011", root.span(), what=phrase("task"), path=source.name, hint=hint)
             raise ConfigError(found, source)
         steps: list[Agent] = []
         groups: list[list[str]] = []
@@ -185,19 +188,19 @@ class _Crew:
                 block.source,
                 block.span(),
                 field=block.path("agent"),
-                reason="it is left out, so nobody is said to do the task",
+                reason=phrase("it is left out, so nobody is said to do the task"),
             )
             return None
         person = self.person(name)
         if person is None:
-            block.lost("agent", f"agents.yaml has no `{name}`")
+            block.lost("agent", phrase("agents.yaml has no `{name}`", name=name))
         return person
 
     def finish(self) -> None:
         """Note the agents that no task uses."""
         for name, block in self.blocks.items():
             if block is not None and name not in self.people:
-                reason = "no task is given to it"
+                reason = phrase("no task is given to it")
                 self.draft.lose("I001", block.source, block.span(), field=name, reason=reason)
 
 
@@ -206,12 +209,18 @@ def _seen(block: Block, groups: Sequence[Sequence[str]]) -> None:
     if "context" not in block.keys:
         block.ignore(["context"])
         if len(groups) > 1:
-            block.lost("context", f"it would be all tasks before; {_SEES_ONE}", block.span())
+            block.lost(
+                "context",
+                phrase("it would be all tasks before; {more}", more=_SEES_ONE),
+                block.span(),
+            )
         return
     last = groups[-1] if groups else ()
     for name, where in block.texts("context"):
         if name not in last:
-            block.lost("context", f"it names `{name}`; {_SEES_ONE}", where)
+            block.lost(
+                "context", phrase("it names `{name}`; {more}", name=name, more=_SEES_ONE), where
+            )
 
 
 def _groups(order: Sequence[str], blocks: dict[str, Block | None]) -> Iterator[list[str]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from lambdagent.frontend.foreign.draft import Draft
+from lambdagent.frontend.foreign.draft import NO_MATCH, Draft
 from lambdagent.frontend.foreign.python_code import (
     Module,
     Names,
@@ -22,6 +22,7 @@ from lambdagent.frontend.foreign.python_code import (
     walk,
 )
 from lambdagent.frontend.foreign.python_code import text_of as text_in
+from lambdagent.messages import Phrase, phrase
 from lambdagent.source import Source
 
 _KINDS = {"agent": "Agent", "task": "Task", "crew": "Crew"}
@@ -80,10 +81,10 @@ def read_code(source: Source, draft: Draft) -> Code:
             ):
                 code.models[name] = llm
             elif keyword.arg == "process" and name_of(keyword.value) != "sequential":
-                reason = "the tasks run one after another"
+                reason = phrase("the tasks run one after another")
                 _lose(draft, module, keyword, reason)
             elif keyword.arg not in _READ and not is_nothing(keyword.value):
-                _lose(draft, module, keyword, "an agent file has nothing that stands for it")
+                _lose(draft, module, keyword, NO_MATCH)
     return attrs.evolve(code, tasks=tuple(tasks))
 
 
@@ -124,6 +125,6 @@ def _tools(value: ast.expr, names: Names, module: Module, draft: Draft) -> Itera
             yield found
 
 
-def _lose(draft: Draft, module: Module, keyword: ast.keyword, reason: str) -> None:
+def _lose(draft: Draft, module: Module, keyword: ast.keyword, reason: Phrase) -> None:
     field = keyword.arg or "**"
     draft.lose("I001", module.source, module.span(keyword), field=field, reason=reason)

@@ -15,6 +15,7 @@ from lambdagent.frontend.foreign.blocks import Block, no_file, read_blocks
 from lambdagent.frontend.foreign.dify_graph import Graph
 from lambdagent.frontend.foreign.dify_models import model_of
 from lambdagent.frontend.foreign.draft import Agent, Draft, Imported
+from lambdagent.messages import phrase
 from lambdagent.source import Source
 
 DIFY: Final = "Dify"
@@ -37,7 +38,7 @@ def import_app(source: Source) -> Imported:
     root = read_blocks(source, draft, DIFY)
     app = root.block("app")
     if app is None:
-        raise no_file(source, DIFY, "it has no `app`", root.span())
+        raise no_file(source, DIFY, phrase("it has no `app`"), root.span())
     name, mode = app.text("name") or "app", app.text("mode") or ""
     about = app.text("description")
     root.ignore(_SILENT)
@@ -49,7 +50,10 @@ def import_app(source: Source) -> Imported:
         agent = _chat(body, draft, name, mode)
     else:
         raise no_file(
-            source, DIFY, f"an app of mode `{mode}` has nothing to run", app.span("mode")
+            source,
+            DIFY,
+            phrase("an app of mode `{mode}` has nothing to run", mode=mode),
+            app.span("mode"),
         )
     return draft.imported(_named(agent, name, about), DIFY, [source])
 
@@ -65,14 +69,16 @@ def _named(agent: Agent, name: str, about: str | None) -> Agent:
 def _workflow(workflow: Block, draft: Draft, name: str) -> Agent:
     graph = workflow.block("graph")
     if graph is None:
-        raise no_file(workflow.source, DIFY, "its `workflow` has no `graph`", workflow.span())
+        raise no_file(
+            workflow.source, DIFY, phrase("its `workflow` has no `graph`"), workflow.span()
+        )
     features = workflow.block("features")
     if features is not None:
         _features(features)
         features.finish()
     for key in ("conversation_variables", "environment_variables"):
         for variable in workflow.blocks(key):
-            variable.lost("name", "prompts are constants")
+            variable.lost("name", phrase("prompts are constants"))
     workflow.ignore(["rag_pipeline_variables"])
     workflow.finish()
     return Graph(graph, draft).agent(name)
@@ -89,7 +95,7 @@ def _chat(body: Block, draft: Draft, name: str, mode: str) -> Agent:
     body.ignore(("user_input_form", "system_parameters"))
     _features(body)
     if body.text("prompt_type") == "advanced":
-        body.lost("prompt_type", "of prompts only `pre_prompt` is read")
+        body.lost("prompt_type", phrase("of prompts only `pre_prompt` is read"))
     else:
         body.ignore(("chat_prompt_config", "completion_prompt_config"))
     _knowledge(body)
@@ -101,16 +107,16 @@ def _chat(body: Block, draft: Draft, name: str, mode: str) -> Agent:
 def _features(block: Block) -> None:
     block.ignore(_PAGE)
     if block.text("opening_statement"):
-        block.lost("opening_statement", "an agent does not speak first")
+        block.lost("opening_statement", phrase("an agent does not speak first"))
 
 
 def _knowledge(body: Block) -> None:
     configs = body.block("dataset_configs")
     inner = None if configs is None else configs.block("datasets")
     for dataset in [] if inner is None else inner.blocks("datasets"):
-        dataset.lost("dataset", "agents have no knowledge base yet")
+        dataset.lost("dataset", phrase("agents have no knowledge base yet"))
     if body.text("dataset_query_variable"):
-        body.lost("dataset_query_variable", "agents have no knowledge base yet")
+        body.lost("dataset_query_variable", phrase("agents have no knowledge base yet"))
 
 
 def _tools(body: Block, draft: Draft, mode: str) -> tuple[list[str], int | None]:
@@ -123,7 +129,7 @@ def _tools(body: Block, draft: Draft, mode: str) -> tuple[list[str], int | None]
         name = tool.text("tool_name")
         if name is None:
             for key in tool.keys:
-                tool.lost(key, "it is no tool with a name")
+                tool.lost(key, phrase("it is no tool with a name"))
         elif "enabled" not in tool.keys or tool.flag("enabled"):
             draft.lose("I002", tool.source, tool.span("tool_name"), name=name)
             names.append(name)

@@ -17,6 +17,7 @@ from lambdagent.frontend.foreign.blocks import Block
 from lambdagent.frontend.foreign.dify_models import model_of
 from lambdagent.frontend.foreign.draft import MAX_LEVELS, Agent, Draft, category
 from lambdagent.frontend.foreign.models import USUAL
+from lambdagent.messages import Phrase, phrase
 
 _REFERENCE: Final = re.compile(r"\{\{#([^#{}]*)#\}\}")
 _ALONE: Final = re.compile(r"\s*\{\{#[^#{}]*#\}\}\s*")
@@ -25,13 +26,13 @@ _ENDS: Final = ("answer", "end", "start", "variable-aggregator", "variable-assig
 _BRANCHES: Final = ("if-else", "question-classifier")
 _MAX_STEPS, _MAX_BRANCHES = 300, 50
 _LEFT_OUT: Final = {
-    "knowledge-retrieval": "agents have no knowledge base yet",
-    "code": "an agent file holds no program code",
-    "template-transform": "an agent file holds no templates",
-    "iteration": "an agent file has no loop over a list",
-    "loop": "an agent file has no loop over nodes",
-    "http-request": "an agent file asks models and tools only",
-    "tool": "outside of an agent no tool is called",
+    "knowledge-retrieval": phrase("agents have no knowledge base yet"),
+    "code": phrase("an agent file holds no program code"),
+    "template-transform": phrase("an agent file holds no templates"),
+    "iteration": phrase("an agent file has no loop over a list"),
+    "loop": phrase("an agent file has no loop over nodes"),
+    "http-request": phrase("an agent file asks models and tools only"),
+    "tool": phrase("outside of an agent no tool is called"),
 }
 
 
@@ -71,14 +72,14 @@ class Graph:
         for each in starts[:1]:
             for variable in self.nodes[each].blocks("variables"):
                 if variable.text("variable") and len(self.nodes[each].blocks("variables")) > 1:
-                    variable.lost("variable", "a run has one input, which is a text")
+                    variable.lost("variable", phrase("a run has one input, which is a text"))
         steps = [] if not starts else self.steps(starts[0], None, ())
         if not steps:
-            found = finding("I011", what="model call", path=self.source.name, hint=_HINT)
+            found = finding("I011", what=phrase("model call"), path=self.source.name, hint=_HINT)
             raise ConfigError(found, self.source)
         for each, data in self.nodes.items():
             if each not in self.told:
-                self.lose(data, "type", "nothing that is carried over leads to it")
+                self.lose(data, "type", phrase("nothing that is carried over leads to it"))
         return self.draft.chain(name, steps)
 
     def kind(self, name: str) -> str:
@@ -92,7 +93,7 @@ class Graph:
             self.titles[name] = category(wanted, self.titles.values())
         return self.titles[name]
 
-    def lose(self, data: Block, key: str, reason: str) -> None:
+    def lose(self, data: Block, key: str, reason: Phrase) -> None:
         """Note that a node is left out."""
         self.draft.lose(
             "I001",
@@ -117,7 +118,9 @@ class Graph:
         while at is not None and at != stop:
             self.steps_made += 1
             if at in above:
-                self.lose(self.nodes[at], "type", "it is reached again; agents do not go back")
+                self.lose(
+                    self.nodes[at], "type", phrase("it is reached again; agents do not go back")
+                )
                 break
             if self.steps_made > _MAX_STEPS or len(above) > _MAX_STEPS:
                 raise ConfigError(finding("I012", limit=_MAX_STEPS), self.source)
@@ -136,7 +139,7 @@ class Graph:
             if above.count("") < MAX_LEVELS:
                 found.append(self.classified(at, stop, above))
             else:
-                self.lose(self.nodes[at], "type", "it nests too deeply")
+                self.lose(self.nodes[at], "type", phrase("it nests too deeply"))
             return None
         if kind == "if-else":
             after = self.one_way(at, after)
@@ -144,7 +147,7 @@ class Graph:
         if len(ends) < 2:
             return ends[0] if ends else None
         if above.count("") >= MAX_LEVELS or len(ends) > _MAX_BRANCHES:
-            self.lose(self.nodes[at], "type", "what comes after it branches too often")
+            self.lose(self.nodes[at], "type", phrase("what comes after it branches too often"))
             return None
         meeting = self.meeting(ends)
         ways = [self.steps(end, meeting or stop, (*above, "")) for end in ends]
@@ -176,7 +179,7 @@ class Graph:
     def one_way(self, at: str, after: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
         """Return the first way of a condition; the others are told."""
         ways = list(after)
-        self.lose(self.nodes[at], "type", "conditions are left out; its first way is kept")
+        self.lose(self.nodes[at], "type", phrase("conditions are left out; its first way is kept"))
         return ways[:1]
 
     def classified(self, at: str, stop: str | None, above: tuple[str, ...]) -> Agent:
@@ -191,16 +194,22 @@ class Graph:
             name, key = each.text("name") or "", each.text("id") or ""
             ends = by_handle.get(key, [])
             if len(ends) > 1:
-                each.lost("id", "several ways lead on; the first is kept")
+                each.lost("id", phrase("several ways lead on; the first is kept"))
             way = self.steps(ends[0], stop, (*above, "")) if ends else []
             if way:
                 members.append(
                     (name or key, "", self.draft.chain(f"{self.title(at)} {name}", way))
                 )
             else:
-                each.lost("name", "no model is asked on its way")
+                each.lost("name", phrase("no model is asked on its way"))
         if not members:
-            found = finding("I011", data.span("classes"), what="model call", path="it", hint=_HINT)
+            found = finding(
+                "I011",
+                data.span("classes"),
+                what=phrase("model call"),
+                path=phrase("it"),
+                hint=_HINT,
+            )
             raise ConfigError(found, self.source)
         instruction = data.text("instruction") or ""
         references = _REFERENCE.findall(instruction)
@@ -225,7 +234,9 @@ class Graph:
         if kind == "answer":
             self.answered(data)
         elif kind not in _ENDS and first:
-            self.lose(data, "type", _LEFT_OUT.get(kind, f"`{kind}` has no counterpart"))
+            self.lose(
+                data, "type", _LEFT_OUT.get(kind, phrase("`{kind}` has no counterpart", kind=kind))
+            )
         return []
 
     def asking(self, at: str, data: Block) -> Agent:
@@ -238,7 +249,7 @@ class Graph:
             if role != "system" and _ALONE.fullmatch(text):
                 continue  # the question itself
             if role == "assistant":
-                message.lost("text", "examples of answers are left out")
+                message.lost("text", phrase("examples of answers are left out"))
                 continue
             self.references(message, "text", _REFERENCE.findall(text))
             parts.append(text)
@@ -246,14 +257,14 @@ class Graph:
         for key in ("context", "vision"):
             inner = data.block(key)
             if inner is not None and inner.flag("enabled"):
-                data.lost(key, "a model sees its prompt and the answer before")
+                data.lost(key, phrase("a model sees its prompt and the answer before"))
         data.ignore(("memory", "prompt_config", "variables", *_LOOKS))
         data.finish()
         return self.draft.agent(self.title(at), "\n\n".join(filter(None, parts)), model)
 
     def acting(self, at: str, data: Block) -> Agent:
         """Return the agent of a node of type `agent`, whose parameters a plugin defines."""
-        data.lost("agent_parameters", "what a plugin defines is left out")
+        data.lost("agent_parameters", phrase("what a plugin defines is left out"))
         data.ignore(("agent_strategy_label", "agent_strategy_name", "plugin_unique_identifier"))
         data.ignore(
             ("agent_strategy_provider_name", "output_schema", "tool_node_version", *_LOOKS)
@@ -265,7 +276,7 @@ class Graph:
         """Note that an answer is more than what the step before it said."""
         text = data.text("answer") or ""
         if text and not _ALONE.fullmatch(text):
-            data.lost("answer", "the answer is what the last model says, as it is")
+            data.lost("answer", phrase("the answer is what the last model says, as it is"))
 
     def references(self, block: Block, key: str, names: Iterable[str]) -> None:
         """Note the variables that a prompt names."""
@@ -276,4 +287,4 @@ class Graph:
             )
 
 
-_HINT: Final = "an agent is read from nodes of type `llm`, behind the node `start`"
+_HINT: Final = phrase("an agent is read from nodes of type `llm`, behind the node `start`")

@@ -13,6 +13,7 @@ import attrs
 from lambdagent.errors import ConfigError, Diagnostic, finding
 from lambdagent.frontend.yaml_text import print_yaml
 from lambdagent.ir.labels import OTHER, TERMINATE
+from lambdagent.messages import phrase, say
 from lambdagent.source import Source, Span
 
 Agent: TypeAlias = "dict[str, Any]"
@@ -22,6 +23,8 @@ MAX_CHARACTERS = 4 << 20  # of prompts and names of tools, as often as they are 
 MAX_LEVELS = 15  # of agents in agents; a file nests up to 100 levels, an agent takes four
 _MAX_STEPS = 10_000
 _HEAD_LINES = 40
+
+NO_MATCH: Final = phrase("an agent file has nothing that stands for it")
 
 _TEAM: Final = "You work in a team. Do the part that is described here."
 
@@ -192,7 +195,10 @@ class Draft:
         hoist_model(agent)
         losses = self.losses()
         names = ", ".join(source.name.rpartition("/")[2] for source in sources)
-        head = [f"Imported from {framework}: {names}", *_listed(losses)]
+        head = [
+            say("Imported from {framework}: {names}", framework=framework, names=names),
+            *_listed(losses),
+        ]
         return Imported(print_yaml(agent, {(): head}), losses)
 
 
@@ -204,12 +210,13 @@ def _place(diagnostic: Diagnostic) -> tuple[int, int]:
 def _listed(losses: tuple[tuple[Source, Diagnostic], ...]) -> Iterator[str]:
     if losses:
         yield ""
-        yield "Not carried over:"
+        yield say("Not carried over:")
     for source, loss in losses[:_HEAD_LINES]:
         line = "" if loss.where is None else f":{loss.where.line}"
         yield f"  {source.name.rpartition('/')[2]}{line}: {loss.what}"
     if len(losses) > _HEAD_LINES:
-        yield f"  and {len(losses) - _HEAD_LINES} more"
+        more = say("and {count} more", count=len(losses) - _HEAD_LINES)
+        yield f"  {more}"
 
 
 def category(name: str, taken: Iterable[str]) -> str:

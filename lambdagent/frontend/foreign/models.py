@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from lambdagent.frontend.foreign.blocks import Block
 from lambdagent.ir.services import provider_of
+from lambdagent.messages import phrase
 
 USUAL: Final = {"provider": "openai", "name": "gpt-4o-mini"}
 
@@ -68,7 +69,7 @@ def model_named(
 
 def usual_model(block: Block, key: str) -> dict[str, Any]:
     """Return a model where `block` names none at `key`, and tell that."""
-    reason = f"it names no model, so `{USUAL['name']}` stands there"
+    reason = phrase("it names no model, so `{name}` stands there", name=USUAL["name"])
     block.lost(key, reason, block.span(key))
     return dict(USUAL)
 
@@ -97,4 +98,4 @@ def secret(block: Block, key: str) -> None:
     """Leave out the secret that stands at `key`."""
     if block.text(key):
         where, field = block.span(key), block.path(key)
-        block.draft.lose("I005", block.source, where, what="secret", field=field)
+        block.draft.lose("I005", block.source, where, field=field)

@@ -16,7 +16,7 @@ from typing import Any, Final
 import attrs
 
 from lambdagent.errors import ConfigError, finding
-from lambdagent.frontend.foreign.draft import MAX_LEVELS, Agent, Draft, Imported
+from lambdagent.frontend.foreign.draft import MAX_LEVELS, NO_MATCH, Agent, Draft, Imported
 from lambdagent.frontend.foreign.models import served_by
 from lambdagent.frontend.foreign.python_code import (
     Module,
@@ -29,6 +29,7 @@ from lambdagent.frontend.foreign.python_code import (
     text_of,
     walk,
 )
+from lambdagent.messages import Phrase, phrase
 from lambdagent.source import Source
 
 OPENAI_AGENTS: Final = "the OpenAI Agents SDK"
@@ -38,7 +39,6 @@ _CALLED: Final = frozenset({"function_tool", "input_guardrail", "output_guardrai
 _GIVEN: Final = frozenset({"starting_agent", "input"})  # the other arguments of a run are options
 _RUNS: Final = ("run", "run_streamed", "run_sync")
 _DEFAULT_MODEL: Final = {"provider": "openai", "name": "gpt-4.1"}
-_NO_MATCH: Final = "an agent file has nothing that stands for it"
 # Settings of a model: ours, least, most, whether whole.
 _SETTINGS: Final = {
     "temperature": ("temperature", 0.0, 2.0, False),
@@ -97,14 +97,14 @@ class _Reader:
     def program(self) -> Agent:
         """Return the agent that the program begins with."""
         if not self.made:
-            hint = "agents are read where a name stands for one, as in `a = Agent(name=…)`"
-            found = finding("I011", what="agent", path=self.source.name, hint=hint)
+            hint = phrase("agents are read where a name stands for one, as in `a = Agent(name=…)`")
+            found = finding("I011", what=phrase("agent"), path=self.source.name, hint=hint)
             raise ConfigError(found, self.source)
         root = self.agent(self.made[self.first()], ())
         self.changed()
         for name, each in self.made.items():
             if name not in self.used:
-                self.lose(each.call, name, "nothing that is carried over leads to it")
+                self.lose(each.call, name, phrase("nothing that is carried over leads to it"))
         return root
 
     def nameless(self) -> None:
@@ -113,7 +113,7 @@ class _Reader:
         for node in walk(self.module.tree):
             is_agent = isinstance(node, ast.Call) and name_of(node.func) == "Agent"
             if is_agent and isinstance(node, ast.Call) and id(node) not in known:
-                variable = f"the agent of line {node.lineno}"
+                variable = f"Agent:{node.lineno}"
                 self.made[variable] = _Made(variable, node)
 
     def first(self) -> str:
@@ -144,7 +144,7 @@ class _Reader:
         for each in given:
             known = each.arg is None or each.arg in _GIVEN
             if not known and not is_nothing(each.value):
-                self.lose(each.value, f"Runner.{verb}.{each.arg}", _NO_MATCH)
+                self.lose(each.value, f"Runner.{verb}.{each.arg}", NO_MATCH)
 
     def aside(self) -> set[int]:
         """Return what stands in functions that agents call: no program begins there."""
@@ -171,13 +171,16 @@ class _Reader:
                     ast.Assign(targets=[ast.Attribute(value=owner, attr=field)])
                     | ast.AugAssign(target=ast.Attribute(value=owner, attr=field))
                 ):
-                    name, what = self.variable(owner), "it is set while the program runs"
+                    name, what = self.variable(owner), phrase("it is set while the program runs")
                 case ast.Call(func=ast.Attribute(value=owner, attr="clone" as field)):
-                    name, what = self.variable(owner), "agents made of others are not read"
+                    name, what = self.variable(owner), phrase("agents made of others are not read")
                 case ast.Call(
                     func=ast.Attribute(value=ast.Attribute(value=owner, attr=field), attr=verb)
                 ) if verb in _CHANGES:
-                    name, what = self.variable(owner), "it is changed while the program runs"
+                    name, what = (
+                        self.variable(owner),
+                        phrase("it is changed while the program runs"),
+                    )
                 case _:
                     continue
             if name is not None:
@@ -201,7 +204,7 @@ class _Reader:
                 return self.by_call[id(item)]
         return self.variable(item)
 
-    def lose(self, node: ast.AST, field: str, reason: str) -> None:
+    def lose(self, node: ast.AST, field: str, reason: Phrase) -> None:
         where = self.module.span(node)
         self.draft.lose("I001", self.source, where, field=field, reason=reason)
 
@@ -218,10 +221,12 @@ class _Reader:
         known = {"name", "instructions", "model", "model_settings", "tools", "handoffs"}
         for key, value in fields.items():
             if key not in known | {"handoff_description"} and not is_nothing(value):
-                self.lose(value, f"{made.variable}.{key}", _NO_MATCH)
+                self.lose(value, f"{made.variable}.{key}", NO_MATCH)
         for each in made.call.keywords:
             if each.arg is None:
-                self.lose(each.value, made.variable, "only what is written in the file is read")
+                self.lose(
+                    each.value, made.variable, phrase("only what is written in the file is read")
+                )
         members = list(self.handoffs(made, fields, above))
         alone = self.draft.agent(name, prompt, model, tools)
         if not members:
@@ -234,7 +239,9 @@ class _Reader:
         found = text_of(written, self.names)
         if found is None and written is not None:
             self.lose(
-                written, f"{made.variable}.instructions", "it is made while the program runs"
+                written,
+                f"{made.variable}.instructions",
+                phrase("it is made while the program runs"),
             )
         return (found or "").strip()
 
@@ -253,7 +260,9 @@ class _Reader:
                 where = self.module.span(written)
                 self.draft.lose("I004", self.source, where, name=name)
         elif written is not None and not is_nothing(written):
-            self.lose(written, f"{made.variable}.model", "it is made while the program runs")
+            self.lose(
+                written, f"{made.variable}.model", phrase("it is made while the program runs")
+            )
         return {**model, **self.settings(made, fields)}
 
     def settings(self, made: _Made, fields: dict[str, ast.expr]) -> dict[str, Any]:
@@ -263,7 +272,9 @@ class _Reader:
         if written is None:
             return {}
         if not isinstance(written, ast.Call):
-            self.lose(written, f"{made.variable}.model_settings", "it is no `ModelSettings(…)`")
+            self.lose(
+                written, f"{made.variable}.model_settings", phrase("it is no `ModelSettings(…)`")
+            )
             return {}
         found: dict[str, Any] = {}
         for each in written.keywords:
@@ -272,7 +283,7 @@ class _Reader:
             if ours is not None and number is not None and ours[1] <= number <= ours[2]:
                 found[ours[0]] = int(number) if ours[3] else number
             elif not is_nothing(each.value):
-                self.lose(each.value, f"{made.variable}.model_settings.{each.arg}", _NO_MATCH)
+                self.lose(each.value, f"{made.variable}.model_settings.{each.arg}", NO_MATCH)
         return found
 
     def tools(self, made: _Made, fields: dict[str, ast.expr]) -> Iterator[str]:
@@ -281,7 +292,9 @@ class _Reader:
             name = self.led_to(item)
             if name is not None:
                 field = f"{made.variable}.tools"
-                self.lose(item, field, f"the agent `{name}` cannot be called as a tool")
+                self.lose(
+                    item, field, phrase("the agent `{name}` cannot be called as a tool", name=name)
+                )
                 self.used.add(name)
                 continue
             called = name_of(item)
@@ -290,7 +303,9 @@ class _Reader:
                 self.draft.lose("I002", self.source, where, name=called)
                 yield called
             else:
-                self.lose(item, f"{made.variable}.tools", "it is made while the program runs")
+                self.lose(
+                    item, f"{made.variable}.tools", phrase("it is made while the program runs")
+                )
 
     def handoffs(
         self, made: _Made, fields: dict[str, ast.expr], above: tuple[str, ...]
@@ -301,11 +316,15 @@ class _Reader:
         for item in self.listed(made, "handoffs", fields):
             name = self.led_to(item)
             if name is None:
-                self.lose(item, field, "it is no agent of this file")
+                self.lose(item, field, phrase("it is no agent of this file"))
             elif name in above:
-                self.lose(item, field, f"`{name}` handed over before; a route does not lead back")
+                self.lose(
+                    item,
+                    field,
+                    phrase("`{name}` handed over before; a route does not lead back", name=name),
+                )
             elif len(above) > MAX_LEVELS:
-                self.lose(item, field, "it nests too deeply")
+                self.lose(item, field, phrase("it nests too deeply"))
             else:
                 if isinstance(item, ast.Call) and name_of(item.func) == "handoff":
                     self.options(item, field)
@@ -317,7 +336,7 @@ class _Reader:
     def options(self, item: ast.Call, field: str) -> None:
         for each in item.keywords:
             if each.arg != "agent" and not is_nothing(each.value):
-                self.lose(each.value, f"{field}.{each.arg}", _NO_MATCH)
+                self.lose(each.value, f"{field}.{each.arg}", NO_MATCH)
 
     def listed(self, made: _Made, key: str, fields: dict[str, ast.expr]) -> list[ast.expr]:
         """Return the items of a list; one that is made while the program runs is told."""
@@ -326,7 +345,9 @@ class _Reader:
             written = self.names.get(written.id, written)
         if written is not None and not isinstance(written, ast.List | ast.Tuple):
             if not is_nothing(written):
-                self.lose(written, f"{made.variable}.{key}", "it is made while the program runs")
+                self.lose(
+                    written, f"{made.variable}.{key}", phrase("it is made while the program runs")
+                )
             return []
         return _items(written)
 

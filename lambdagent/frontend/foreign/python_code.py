@@ -10,6 +10,7 @@ from typing import TypeAlias
 import attrs
 
 from lambdagent.errors import ConfigError, finding
+from lambdagent.messages import phrase
 from lambdagent.source import Source, Span
 
 # What names stand for at the top of a module: the expression last assigned to each.
@@ -61,7 +62,7 @@ def parse_python(source: Source) -> Module:
         where = Span(line, column, line, column + 1)
         raise ConfigError(finding("I013", where, reason=error.msg), source) from error
     except (ValueError, MemoryError, RecursionError) as error:
-        reason = "it nests too deeply" if not isinstance(error, ValueError) else str(error)
+        reason = phrase("it nests too deeply") if not isinstance(error, ValueError) else str(error)
         raise ConfigError(finding("I013", reason=reason), source) from error
 
 

@@ -8,10 +8,12 @@ from lambdagent.messages.zh import (
     command_words,
     commands,
     file_words,
+    import_words,
     imports,
     lambda_texts,
     lint,
     lint_words,
+    reach_words,
     run_words,
     runs,
     store_words,
@@ -39,6 +41,8 @@ PHRASES: dict[str, str] = {
     **store_words.PHRASES,
     **file_words.PHRASES,
     **command_words.PHRASES,
+    **import_words.PHRASES,
+    **reach_words.PHRASES,
 }
 # Those that are found again in the data of a run, longest first: what they say is the most exact.
 OF_RUNS: tuple[str, ...] = tuple(sorted(run_words.PHRASES, key=len, reverse=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 PHRASES: dict[str, str] = {
+    "{count} characters": "{count} 个字符",
     # --- commands ---
     "write an agent file to begin with": "写出一个可以作为起点的 Agent 文件",
     "make an agent file of a file of another framework": "把其他框架的文件转换为 Agent 文件",

@@ -25,7 +25,7 @@ MESSAGES: dict[str, Text] = {
         fix="给模型添加 `baseUrl: https://…/v1`，密钥放在 CUSTOM_API_KEY",
     ),
     "I005": Text(
-        "`{field}` 中的{what}没有转换",
+        "`{field}` 中的秘密没有转换",
         why="Agent 文件里不应有秘密",
         fix="设置 provider 的环境变量：docs/providers.md 列出了它们",
     ),
