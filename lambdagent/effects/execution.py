@@ -23,6 +23,7 @@ from lambdagent.errors import BudgetError, CheckpointError, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.ir.labels import UNSHOWN
+from lambdagent.ir.sites import Site
 from lambdagent.machine.engines import Choice, handed_over
 from lambdagent.machine.link import Linked
 from lambdagent.machine.recursive import HandOver, Recursive
@@ -138,6 +139,7 @@ class Execution:
         self.first = self.machine = machine
         self.narrator: Narrator | None = None
         self.meter: Meter | None = None
+        self._refused: Site | None = None  # what the budget did not let go out first
         self._keeper = keeper
         self._was_read = keeper is not None and machine is keeper.machine
         self.events: list[Event] = []
@@ -314,17 +316,19 @@ class Execution:
 
         Raises:
             CheckpointError: The run asks something else than it did before.
-            BudgetError: The budget is used up.
+            BudgetError: The budget is used up, and all that was asked is answered: what is under
+                way in other branches is paid for already.
         """
         fresh = []
         for key, asked in requests(self.machine):
             if key not in self._asked:
                 request = Request(key, self.linked.sites[asked.site].site, asked.argument)
-                if not self._recall(request):
-                    if self.meter is not None:
-                        self.meter.begin(request.site)
+                if not self._recall(request) and self._affords(request):
                     self._asked[key] = (request, now_s)
                     fresh.append(request)
+        if self._refused is not None and len(self.unconfirmed) == len(self._asked):
+            assert self.meter is not None
+            self.meter.begin(self._refused)  # refused again, now with all that was spent
         if self._keeper is not None:
             for request in fresh:
                 request.idempotency_key = self._keeper.intent(request, now_s)
@@ -332,6 +336,15 @@ class Execution:
             for request in fresh:
                 self.narrator.asked(request)
         return fresh
+
+    def _affords(self, request: Request) -> bool:
+        """Whether the budget lets `request` go out; nothing does any more once it is used up."""
+        if self.meter is not None and self._refused is None:
+            try:
+                self.meter.begin(request.site)
+            except BudgetError:
+                self._refused = request.site
+        return self._refused is None
 
     def _recall(self, request: Request) -> bool:
         """Answer `request` as in an earlier process, if it was; return whether it was."""

@@ -1,9 +1,14 @@
 """What a run spends of its budget."""
 
+import asyncio
+import threading
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lambdagent import build_agent
 from lambdagent.effects.budget import Meter, meter_of, within_budget
 from lambdagent.effects.journal import Intent, Recorded, Told
 from lambdagent.effects.protocol import Reply, Usage
@@ -13,6 +18,9 @@ from lambdagent.ir.exchange import Failure
 from lambdagent.ir.known_models import Price
 from lambdagent.ir.limits import Budget, Limits, RunLimits
 from lambdagent.ir.sites import Site
+from tests.effects.agents import MODEL, PATIENCE_S, Face, face
+
+__all__ = ["face"]
 
 LLM = Site("llm:a", "llm", Record())
 TOOL = Site("tool:t", "tool", Record())
@@ -152,3 +160,47 @@ def test_limits_read_back(limits: RunLimits):
 def test_other_data_is_refused(data: object):
     with pytest.raises(ValueError, match="no"):
         RunLimits.from_data(data)  # type: ignore[arg-type]
+
+
+class Meeting:
+    """A provider that answers no call before two are under way."""
+
+    instant = False
+
+    def __init__(self) -> None:
+        self.threads, self.tasks = threading.Barrier(2), asyncio.Barrier(2)
+        self.answered: list[str] = []
+
+    def chat(self, call: Any) -> Reply:
+        self.threads.wait(PATIENCE_S)
+        return self.answer(call)
+
+    async def achat(self, call: Any) -> Reply:
+        async with asyncio.timeout(PATIENCE_S):
+            await self.tasks.wait()
+        return self.answer(call)
+
+    def answer(self, call: Any) -> Reply:
+        self.answered.append(call.agent)
+        return Reply("x", usage=Usage(3, 4))
+
+    def close(self) -> None:
+        pass
+
+
+def test_calls_that_a_budget_allows_are_made_and_their_answers_kept(face: Face):
+    """Though a branch that it does not allow waits beside them."""
+    branches = [{"type": "simple", "name": f"b{i}", "systemPrompt": "p"} for i in range(3)]
+    config = {
+        "type": "parallel",
+        "name": "council",
+        "systemPrompt": "All.",
+        "model": MODEL,
+        "parallel": {"agents": branches, "merge": "tuple"},
+        "budget": {"calls": 2},
+    }
+    model = Meeting()
+    with pytest.raises(BudgetError, match="R013") as caught:
+        face.ask(build_agent(config, providers={"openai": model}), "x")
+    assert "2 model calls, 14 tokens" in caught.value.diagnostic.why
+    assert sorted(model.answered) == ["b0", "b1"]

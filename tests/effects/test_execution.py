@@ -2,9 +2,12 @@
 
 import pytest
 
-from lambdagent import BudgetError, Compose, Loop, Par, Tool, compile_term
+from lambdagent import BudgetError, Compose, Lam, Loop, Par, Tool, compile_term
+from lambdagent.effects.budget import Meter
 from lambdagent.effects.execution import Execution
+from lambdagent.effects.protocol import Reply, Usage
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.limits import Budget
 from lambdagent.ir.surface import Term
 from lambdagent.machine.link import link
 from lambdagent.machine.state import Fail, Halt
@@ -91,3 +94,19 @@ def test_the_watcher_sees_events_as_they_happen():
     execution.complete(request, "yes", 1.0)
     execution.advance()
     assert seen == ["Tool:a"]
+
+
+def test_what_is_under_way_is_waited_for_when_the_budget_is_used_up():
+    """And told as spent; what came later does not go out, be it a tool."""
+    execution = begun(Par(Lam("a"), Lam("b"), Lam("c"), Tool("d")))
+    execution.meter = Meter(Budget(calls=2))
+    one, two = execution.new_requests(0.0)
+    assert (one.site.kind, two.site.kind) == ("llm", "llm")
+    for request in (two, one):
+        assert execution.new_requests(1.0) == []
+        execution.complete(request, Reply("x", usage=Usage(3, 4)).to_data(), 2.0)
+        execution.advance()
+    with pytest.raises(BudgetError, match="R013") as caught:
+        execution.new_requests(3.0)
+    assert "2 model calls, 14 tokens" in caught.value.diagnostic.why
+    assert len(execution.exchanges) == 2
