@@ -10,15 +10,21 @@ limits. Who comes first is let go first.
 # than the limits, wherever it begins; a bucket that refills would let twice as many into some.
 # A request reserves the earliest moment at which it fits behind those that were reserved before,
 # and waits for that moment. Its tokens are an estimate, until its answer tells the number.
+#
+# Moments only grow, so the minute before the newest one is a window that slides over them: each
+# slot comes into it once and leaves it once, however many are kept. Only a slot that is given back
+# may move the window back.
 
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Hashable
+from math import inf
 from typing import Final
 
 import attrs
@@ -26,6 +32,13 @@ import attrs
 from lambdagent.ir.limits import Limits
 
 _WINDOW_S: Final = 60.0
+
+# Of all limits. Nobody holds it while we fork, or the child could never have it.
+_lock = threading.Lock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 
 
 @attrs.define(eq=False)
@@ -43,52 +56,85 @@ class RateLimit:
         """Start with nothing sent."""
         self.limits = limits
         self._clock = clock
-        self._lock = threading.Lock()
-        self._slots: deque[Slot] = deque()  # by time
         self._not_before_s = 0.0
+        # Slots by time: those up to `_edge_s`, and those within the minute before the newest one,
+        # with the sum of their tokens. See Note [Any minute].
+        self._older: deque[Slot] = deque()
+        self._within: deque[Slot] = deque()
+        self._tokens = 0
+        self._edge_s = -inf
 
     def reserve(self, tokens: int) -> tuple[Slot, float]:
         """Return when a request of so many tokens may go out, and how many seconds are left.
 
         A request of more tokens than the limit goes out alone.
         """
-        with self._lock:
+        with _lock:
             now_s = self._clock()
-            self._forget(now_s)
-            last_s = self._slots[-1].at_s if self._slots else now_s
-            at_s = self._earliest(max(now_s, last_s, self._not_before_s), tokens)
-            slot = Slot(at_s, tokens)
-            self._slots.append(slot)
-            return slot, at_s - now_s
+            slot = Slot(max(now_s, self._not_before_s), tokens)
+            if self.limits != Limits():
+                self._fit(slot)
+                self._forget(now_s)
+            return slot, slot.at_s - now_s
 
     def give_back(self, slot: Slot) -> None:
         """Say that the request of `slot` does not go out."""
-        with self._lock:
-            if slot in self._slots:
-                self._slots.remove(slot)
+        with _lock:
+            if slot in self._older:
+                self._older.remove(slot)
+            elif slot in self._within:
+                self._within.remove(slot)
+                self._tokens -= slot.tokens
+                self._slide_back()
+
+    def correct(self, slot: Slot, tokens: int) -> None:
+        """Tell how many tokens the request of `slot` took."""
+        with _lock:
+            if slot.at_s > self._edge_s:
+                self._tokens += tokens - slot.tokens
+            slot.tokens = tokens
 
     def hold(self, wait_s: float) -> None:
         """Let nothing new go out for `wait_s` seconds: the provider said so."""
-        with self._lock:
+        with _lock:
             self._not_before_s = max(self._not_before_s, self._clock() + wait_s)
 
-    def _forget(self, now_s: float) -> None:
-        while self._slots and self._slots[0].at_s <= now_s - _WINDOW_S:
-            self._slots.popleft()
+    def _fit(self, slot: Slot) -> None:
+        """Put `slot` at the first moment from its own on at which it fits."""
+        within, limits = self._within, self.limits
+        if within:
+            slot.at_s = max(slot.at_s, within[-1].at_s)
+        self._slide_to(slot.at_s - _WINDOW_S)
+        while within and (
+            (limits.requests is not None and len(within) >= limits.requests)
+            or (limits.tokens is not None and self._tokens + slot.tokens > limits.tokens)
+        ):
+            edge_s = within[0].at_s
+            slot.at_s = max(slot.at_s, edge_s + _WINDOW_S)
+            self._slide_to(edge_s)
+        within.append(slot)
+        self._tokens += slot.tokens
 
-    def _earliest(self, at_s: float, tokens: int) -> float:
-        """Return the first moment from `at_s` on at which a request of `tokens` fits."""
-        most_requests, most_tokens = self.limits.requests, self.limits.tokens
-        within = [slot for slot in self._slots if slot.at_s > at_s - _WINDOW_S]
-        count, total = len(within), sum(slot.tokens for slot in within)
-        for slot in within:
-            is_full = most_requests is not None and count >= most_requests
-            is_heavy = most_tokens is not None and total + tokens > most_tokens
-            if not is_full and not is_heavy:
-                break
-            at_s = max(at_s, slot.at_s + _WINDOW_S)
-            count, total = count - 1, total - slot.tokens
-        return at_s
+    def _slide_to(self, edge_s: float) -> None:
+        """Let the window begin behind `edge_s`."""
+        self._edge_s = max(self._edge_s, edge_s)
+        while self._within and self._within[0].at_s <= self._edge_s:
+            slot = self._within.popleft()
+            self._tokens -= slot.tokens
+            self._older.append(slot)
+
+    def _slide_back(self) -> None:
+        """Let the window be the minute before what is the newest slot now."""
+        newest = self._within or self._older
+        self._edge_s = newest[-1].at_s - _WINDOW_S if newest else -inf
+        while self._older and self._older[-1].at_s > self._edge_s:
+            slot = self._older.pop()
+            self._tokens += slot.tokens
+            self._within.appendleft(slot)
+
+    def _forget(self, now_s: float) -> None:
+        while self._older and self._older[0].at_s <= now_s - _WINDOW_S:
+            self._older.popleft()
 
 
 class TooOftenError(Exception):
@@ -138,16 +184,15 @@ class Turn:
     def took(self, tokens: int) -> None:
         """Tell how many tokens the last request took."""
         if self._slot is not None:
-            self._slot.tokens = tokens
+            self._rate.correct(self._slot, tokens)
 
 
 _shared: weakref.WeakValueDictionary[Hashable, RateLimit] = weakref.WeakValueDictionary()
-_sharing = threading.Lock()
 
 
 def shared_limit(account: Hashable, limits: Limits) -> RateLimit:
     """Return the limit that all share who reach `account` with the same `limits`."""
-    with _sharing:
+    with _lock:
         found = _shared.get((account, limits))
         if found is None:
             found = _shared[account, limits] = RateLimit(limits)

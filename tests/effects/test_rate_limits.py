@@ -1,6 +1,11 @@
 """Requests and tokens in any minute."""
 
 import asyncio
+import os
+import signal
+import threading
+import time
+import warnings
 from math import inf
 
 import pytest
@@ -69,6 +74,71 @@ def test_a_moment_that_is_given_back_is_free_again():
     limit.give_back(slot)
     limit.give_back(slot)
     assert limit.reserve(1)[1] == 0
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from("rrrgc"), st.floats(0, 50), st.integers(0, 150), st.integers(0, 9)),
+    max_size=40,
+)
+
+
+@given(LIMITS, STEPS)
+def test_no_minute_has_more_when_slots_are_given_back_and_corrected(
+    limits: Limits, steps: list[tuple[str, float, int, int]]
+):
+    """What goes out fits with all that is known at that time."""
+    clock = Clock()
+    limit = RateLimit(limits, clock)
+    slots: list[Slot] = []
+    for what, pause_s, tokens, number in steps:
+        clock.now_s += pause_s
+        if what == "r":
+            slot, _ = limit.reserve(tokens)
+            minute = [each for each in slots if each.at_s > slot.at_s - 60 + 1e-9]
+            assert limits.requests is None or len(minute) < limits.requests
+            total = tokens + sum(each.tokens for each in minute)
+            assert limits.tokens is None or not minute or total <= limits.tokens
+            slots.append(slot)
+        elif slots and what == "g":
+            limit.give_back(slots.pop(number % len(slots)))
+        elif slots:
+            limit.correct(slots[number % len(slots)], tokens)
+
+
+@pytest.mark.parametrize("limits", [Limits(), Limits(requests=10**9), Limits(tokens=10**9)])
+def test_many_requests_in_a_minute_cost_the_same_each(limits: Limits):
+    """Far below the hours that it takes to look at all earlier ones for each."""
+    limit = RateLimit(limits, Clock())
+    began = time.process_time()
+    for _ in range(200_000):
+        limit.reserve(1)
+    assert time.process_time() - began < 20
+
+
+def test_a_fork_has_its_turns_though_another_thread_was_at_the_limit():
+    """A lock that a thread holds while another one forks would stay locked in the child."""
+    limit = RateLimit(Limits(requests=10**9))
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.is_set():
+            limit.reserve(1)
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    try:
+        for _ in range(20):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                child = os.fork()
+            if child == 0:
+                signal.alarm(10)  # ends a child that waits for ever
+                limit.reserve(1)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        over.set()
+        worker.join()
 
 
 def test_all_wait_when_the_provider_says_so():
