@@ -13,6 +13,7 @@ import asyncio
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, TypeVar
 
@@ -118,6 +119,8 @@ def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
             return float(text) * unit
     try:
         date = parsedate_to_datetime(headers.get("retry-after", ""))
+        if date.tzinfo is None:  # of the older forms, which mean the same time
+            date = date.replace(tzinfo=UTC)
         return max(date.timestamp() - now_s, 0.0)
     except (ValueError, OverflowError, OSError):
         return None

@@ -1,6 +1,7 @@
 """Which failures are tried again, and when."""
 
 import asyncio
+import time
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from types import SimpleNamespace
@@ -84,6 +85,26 @@ def test_a_server_that_says_how_long_is_believed(headers: dict[str, str], wait_s
 )
 def test_other_words_count_as_none(text: str):
     assert retry_after_s({"retry-after": text}, 0.0) is None
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Sun, 06 Nov 1994 08:49:37 GMT",
+        "Sunday, 06-Nov-94 08:49:37 GMT",
+        "Sun Nov  6 08:49:37 1994",
+        "Sun, 06 Nov 1994 08:49:37 -0000",
+        "Sun, 06 Nov 1994 10:49:37 +0200",
+    ],
+)
+def test_a_date_of_any_form_is_in_universal_time(date: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        assert retry_after_s({"retry-after": date}, 784111770.0) == 7.0
+    finally:
+        monkeypatch.undo()
+        time.tzset()
 
 
 @given(st.text() | st.integers().map(str) | st.floats().map(str))
