@@ -8,13 +8,13 @@ from lambdagent.api.recording import Recording
 from lambdagent.api.reducing import library
 from lambdagent.effects.collector import relaxed
 from lambdagent.ir.data import Record
+from lambdagent.ir.limits import dollars
 from lambdagent.machine.text import text_of_data
 from lambdagent.trace.html import input_row, outcome_row, record_rows, render
 from lambdagent.trace.macro import total_cost, total_tokens
 from lambdagent.trace.nesting import Nesting
 from lambdagent.trace.sight import Sight
 from lambdagent.trace.step_table import StepTable
-from lambdagent.trace.text import dollars
 from lambdagent.trace.timeline import bars
 
 # What a browser holds with ease; a page of more would take minutes to write.

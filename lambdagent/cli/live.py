@@ -19,9 +19,9 @@ from lambdagent.effects.listeners import Listener
 from lambdagent.effects.run_events import LlmCalled, ToolCompleted, ToolDispatched, TurnStarted
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import INFINITY, count_text
+from lambdagent.ir.limits import dollars
 from lambdagent.ir.program import Program
 from lambdagent.machine.text import cut
-from lambdagent.trace.text import dollars
 
 P = ParamSpec("P")
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from lambdagent.effects.protocol import Reply
 from lambdagent.errors import BudgetError, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure
-from lambdagent.ir.limits import Budget
+from lambdagent.ir.limits import Budget, dollars
 from lambdagent.ir.sites import Site
 from lambdagent.messages import phrase
 
@@ -86,12 +86,14 @@ class Meter:
         """Return the error that `name` is used up."""
         spent, limit = self.spent, getattr(self.budget, name)
         told = phrase(
-            "{calls} model calls, {tokens} tokens, ${usd}",
+            "{calls} model calls, {tokens} tokens, {cost}",
             calls=spent.calls,
             tokens=spent.tokens,
-            usd=f"{spent.usd:.4g}",
+            cost=dollars(spent.usd),
         )
-        return BudgetError(finding("R013", name=name, limit=f"{limit:g}", spent=told))
+        # Every digit of it, be it large or small.
+        most = limit if type(limit) is int else f"{limit:.12g}"
+        return BudgetError(finding("R013", name=name, limit=most, spent=told))
 
 
 def meter_of(budget: Budget, told: Told | None = None) -> Meter | None:

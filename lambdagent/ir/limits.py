@@ -109,3 +109,13 @@ def _numbers(row: Data, wanted: type[Budget | Limits | Price]) -> dict[str, Any]
             what = f"`{name}` is no number from 0"
             raise ValueError(what)
     return dict(row)
+
+
+def dollars(usd: float) -> str:
+    """Return a sum of money, small ones with more digits.
+
+    >>> dollars(1234.5), dollars(0.0123), dollars(0.00000123), dollars(0)
+    ('$1,234.50', '$0.0123', '$0.000001', '$0.00')
+    """
+    digits = 2 if usd >= 1 or not usd else 4 if usd >= 0.001 else 6
+    return f"${usd:,.{digits}f}"

@@ -17,13 +17,13 @@ from importlib.resources import files
 
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import key_text
+from lambdagent.ir.limits import dollars
 from lambdagent.machine.state import Event, Fail, Halt, Machine, Path
 from lambdagent.machine.text import text_of_value
 from lambdagent.source import HIDDEN
 from lambdagent.trace.macro import ends_of_steps, place_of
 from lambdagent.trace.nesting import Place
 from lambdagent.trace.sight import path_text, stands
-from lambdagent.trace.text import dollars
 from lambdagent.trace.timeline import Bar
 
 # Most characters of one text of the macro trace that a page holds.

@@ -7,10 +7,10 @@ from fnmatch import fnmatchcase
 from lambdagent.ir.data_text import escaped
 from lambdagent.ir.exchange import key_text
 from lambdagent.ir.fitting import columns, fit_around, fit_middle
+from lambdagent.ir.limits import dollars
 from lambdagent.machine.state import Kind, Machine, Path
 from lambdagent.trace.macro import TraceRecord
 from lambdagent.trace.sight import Sight, path_text
-from lambdagent.trace.text import dollars
 from lambdagent.trace.transition import Transition
 
 _ARROW = "  ⟶  "

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
 from lambdagent.ir.fitting import columns, fit, fit_around, fit_middle
+from lambdagent.ir.limits import dollars
 from lambdagent.source import HIDDEN
 from lambdagent.trace.page import Cost, Page
 from lambdagent.trace.sight import Binding, Parts
-from lambdagent.trace.text import dollars
 
 NARROWEST, LOWEST = 40, 12
 # From here on, environment and continuation stand side by side.

@@ -10,10 +10,11 @@ from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import escaped
 from lambdagent.ir.exchange import Exchange, Failure, key_text
 from lambdagent.ir.fitting import fit, table
+from lambdagent.ir.limits import dollars
 from lambdagent.machine.state import Event, Kind, Machine, Path
 from lambdagent.machine.text import cut
 from lambdagent.trace.macro import TraceRecord, cost_of, tokens_of
-from lambdagent.trace.text import RULE, dollars
+from lambdagent.trace.text import RULE
 from lambdagent.trace.timeline import duration
 from lambdagent.trace.transition import SYMBOLS
 

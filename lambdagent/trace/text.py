@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from lambdagent.ir.data_text import escaped, quoted
+from lambdagent.ir.limits import dollars
 from lambdagent.trace.macro import TraceRecord, total_cost, total_tokens
 
 _SHOWN = 60
@@ -48,16 +49,6 @@ def render_total(records: Sequence[TraceRecord], elapsed_s: float) -> str:
     if cost is not None:
         counted += f", {dollars(cost)}"
     return f"Total: {count_of(len(records), 'β-reduction')}, {elapsed_s:.1f}s{counted}"
-
-
-def dollars(usd: float) -> str:
-    """Return a sum of money, small ones with more digits.
-
-    >>> dollars(1234.5), dollars(0.0123), dollars(0.00000123), dollars(0)
-    ('$1,234.50', '$0.0123', '$0.000001', '$0.00')
-    """
-    digits = 2 if usd >= 1 or not usd else 4 if usd >= 0.001 else 6
-    return f"${usd:,.{digits}f}"
 
 
 def count_of(number: int, noun: str) -> str:

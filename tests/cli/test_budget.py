@@ -97,7 +97,7 @@ def test_dollars_are_counted(command: Command):
     command.write("a.yml", file)
     done = command("run", "a.yml", "go", *TOOL, "--budget", "usd=1")
     assert "`budget.usd` is 1" in done.err
-    assert "3 model calls, 6 tokens, $1.2" in done.err
+    assert "3 model calls, 6 tokens, $1.20" in done.err
 
 
 @pytest.mark.parametrize("text", ["calls", "calls=0", "calls=1.5", "usd=x", "euro=1", "usd=inf"])

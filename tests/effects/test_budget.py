@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lambdagent import build_agent
-from lambdagent.effects.budget import Meter, meter_of, within_budget
+from lambdagent.effects.budget import Meter, Spent, meter_of, within_budget
 from lambdagent.effects.journal import Intent, Recorded, Told
 from lambdagent.effects.protocol import Reply, Usage
 from lambdagent.errors import BudgetError, finding
@@ -80,6 +80,16 @@ def test_what_was_spent_is_told():
     with pytest.raises(BudgetError) as caught:
         meter.begin(LLM)
     assert "1 model calls, 10 tokens, $0.25" in caught.value.diagnostic.why
+
+
+def test_numbers_are_told_with_every_digit():
+    meter = Meter(Budget(tokens=1_234_567, usd=12345.67, seconds=0.4))
+    meter.spent = Spent(3, 7_654_321, 12345.678)
+    told = meter.exhausted("tokens").diagnostic.why
+    assert "3 model calls, 7654321 tokens, $12,345.68" in told
+    limits = [str(meter.exhausted(name)) for name in ("tokens", "usd", "seconds")]
+    for text, limit in zip(limits, ("1234567", "12345.67", "0.4"), strict=True):
+        assert f"is {limit}\n" in text
 
 
 def test_no_budget_needs_no_meter():

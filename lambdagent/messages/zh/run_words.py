@@ -30,6 +30,7 @@ PHRASES: dict[str, str] = {
     "install Claude Code, or use `provider: anthropic`": "安装 Claude Code，"
     "或使用 `provider: anthropic`",
     "it cannot be started: {reason}": "无法启动：{reason}",
+    "its answer is longer than {most} bytes": "它的回答超过 {most} 字节",
     "it cannot be told {names}": "无法向它设置 {names}",
     "remove them, or use `provider: anthropic`": "去掉这些设置，或使用 `provider: anthropic`",
     "exit code {status}": "退出码 {status}",
@@ -139,8 +140,8 @@ PHRASES: dict[str, str] = {
     "{count} model calls": "{count} 次模型调用",
     "{count} tokens in answers alone": "仅回答就有 {count} 个 token",
     "any number of": "任意多",
-    "{calls} model calls, {tokens} tokens, ${usd}": (
-        "{calls} 次模型调用、{tokens} 个 token、${usd}"
+    "{calls} model calls, {tokens} tokens, {cost}": (
+        "{calls} 次模型调用、{tokens} 个 token、{cost}"
     ),
     "{form} with a number above 0, NAME being one of {names}": (
         "{form}，数值大于 0，NAME 为 {names} 之一"
