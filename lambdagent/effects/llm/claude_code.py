@@ -22,8 +22,10 @@ import hashlib
 import json
 import shutil
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from lambdagent.effects.messages import is_default_temperature
@@ -39,7 +41,11 @@ from lambdagent.messages import phrase
 _PROGRAM = "claude"
 _OWN_VARIABLES = ("ANTHROPIC_", "CLAUDE_")  # what the program is told by, keys included
 _MOST_SESSIONS = 10_000
-_KEPT_BYTES = 64_000_000
+_LONGEST_LINE_BYTES = 64_000_000
+# What is kept of its output beside, to find out why it failed.
+_KEPT_BYTES = 64_000
+# Systems refuse long arguments: Linux one of 128 KiB, others so much in all of them.
+_LONGEST_ARGUMENT_BYTES = 64_000
 # What a session is that the program does not know any more.
 _UNKNOWN_SESSION = "No conversation found"
 _CANNOT = {
@@ -140,19 +146,21 @@ class ClaudeCode:
     ) -> Reply:
         dictation = _Lines(call)
         given = messages[-1].text if session else _transcript(messages)
+        launch = Launch(
+            directory=self._directory,
+            environment=self._environed(call.model),
+            keep_bytes=_KEPT_BYTES,
+            hear=dictation.hear,
+        )
         try:
-            outcome = run_group(
-                [self._program, *_arguments(call.model, messages, session)],
-                given.encode("utf-8", "replace"),
-                call.timeout_s,
-                stop,
-                Launch(
-                    directory=self._directory,
-                    environment=self._environed(call.model),
-                    keep_bytes=_KEPT_BYTES,
-                    hear=dictation.hear,
-                ),
-            )
+            with _system_prompt(messages) as prompt:
+                outcome = run_group(
+                    [self._program, *_arguments(call.model, prompt, session)],
+                    given.encode("utf-8", "replace"),
+                    call.timeout_s,
+                    stop,
+                    launch,
+                )
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
             raise _failed(call, phrase("it cannot be started: {reason}", reason=reason)) from error
@@ -169,23 +177,41 @@ class _ForgottenError(Exception):
 
 
 class _Lines:
-    """Takes down the lines of JSON that the program prints, and tells what they say."""
+    """Takes down the lines of JSON that the program prints, and tells what they say.
+
+    Attributes:
+        result: The last line that is a result.
+        is_cut: Whether there was a line that is too long to be taken down.
+    """
 
     def __init__(self, call: ModelCall) -> None:
         self.result: dict[str, Any] | None = None
         self._speech = call.speech
-        self._rest = b""
+        self._rest = bytearray()
+        self._is_too_long = False
+        self.is_cut = False
 
     def hear(self, chunk: bytes) -> None:
         """Take down a piece of what is printed."""
-        *lines, self._rest = (self._rest + chunk).split(b"\n")
-        for line in lines:
-            self._line(line)
+        *ends, rest = chunk.split(b"\n")
+        for end in ends:
+            self._add(end)
+            self.end()
+        self._add(rest)
+
+    def _add(self, piece: bytes) -> None:
+        self._is_too_long |= len(self._rest) + len(piece) > _LONGEST_LINE_BYTES
+        if not self._is_too_long:
+            self._rest += piece
 
     def end(self) -> None:
         """Take down what stands behind the last end of a line."""
-        self._line(self._rest)
-        self._rest = b""
+        if self._is_too_long:
+            self.is_cut = True
+        else:
+            self._line(bytes(self._rest))
+        self._rest.clear()
+        self._is_too_long = False
 
     def _line(self, line: bytes) -> None:
         try:
@@ -220,9 +246,22 @@ def check_settings(model: Model) -> None:
         raise EffectError(finding("E005", provider=CLAUDE_CODE, message=what, hint=hint))
 
 
-def _arguments(model: Model, messages: Sequence[Message], session: str | None) -> list[str]:
-    """Return the arguments of a call; `session` with `=`, so that it is never another option."""
+@contextmanager
+def _system_prompt(messages: Sequence[Message]) -> Iterator[str]:
+    """Yield the argument that tells the system prompt: by a file where it is too long for one."""
     system = "\n\n".join(each.text for each in messages if each.role == "system")
+    raw = system.encode("utf-8", "replace")
+    if len(raw) <= _LONGEST_ARGUMENT_BYTES:
+        yield f"--system-prompt={system}"
+        return
+    with NamedTemporaryFile(prefix="lambdagent-", suffix=".md") as file:  # for this user only
+        file.write(raw)
+        file.flush()
+        yield f"--system-prompt-file={file.name}"
+
+
+def _arguments(model: Model, prompt: str, session: str | None) -> list[str]:
+    """Return the arguments of a call; `session` with `=`, so that it is never another option."""
     return [
         "--print",
         "--output-format=stream-json",
@@ -232,7 +271,7 @@ def _arguments(model: Model, messages: Sequence[Message], session: str | None) -
         "--strict-mcp-config",
         "--setting-sources=user",
         "--max-turns=1",
-        f"--system-prompt={system}",
+        prompt,
         *([f"--model={model.name}"] if model.name else []),
         *([f"--resume={session}", "--fork-session"] if session else []),
     ]
@@ -266,11 +305,13 @@ def _reply(call: ModelCall, outcome: Outcome, lines: _Lines, session: str | None
     if outcome.status is None:
         raise _failed(call, phrase("the call was cancelled"), phrase("raise `--timeout`"))
     row = lines.result
-    said = str(row.get("result") or row.get("subtype")) if row else ""
-    if session and _UNKNOWN_SESSION in f"{said} {outcome.errors} {outcome.output[:1000]}":
-        raise _ForgottenError
     if row is None or row.get("is_error") or row.get("subtype") != "success":
+        said = str(row.get("result") or row.get("subtype")) if row else ""
+        if session and _UNKNOWN_SESSION in f"{said} {outcome.errors} {outcome.output[:1000]}":
+            raise _ForgottenError
         last = outcome.errors.rsplit("\n", 1)[-1]
+        if lines.is_cut and row is None:
+            last = phrase("its answer is longer than {most} bytes", most=_LONGEST_LINE_BYTES)
         told = said or last or phrase("exit code {status}", status=outcome.status)
         raise _failed(call, told[:500])
     try:

@@ -23,6 +23,9 @@ def main() -> int:
         "limit": os.environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS"),
         "url": os.environ.get("ANTHROPIC_BASE_URL"),
     }
+    if path := named.get("--system-prompt-file"):
+        row["system"] = Path(path).read_text()
+        row["mode"] = oct(Path(path).stat().st_mode & 0o777)
     with asked.open("a") as file:
         file.write(json.dumps(row) + "\n")
     resumed = named.get("--resume")
@@ -35,6 +38,7 @@ def main() -> int:
         return step.get("code", 1)
     if "sleep" in step:
         time.sleep(step["sleep"])
+    sys.stdout.write("x" * step.get("noise", 0))
     say({"type": "system", "subtype": "init", "session_id": f"s{number}", "tools": []})
     for piece in step.get("pieces", ()):
         delta = {"type": "text_delta", "text": piece}

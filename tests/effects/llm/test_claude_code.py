@@ -12,7 +12,7 @@ import attrs
 import pytest
 
 from lambdagent import load_program, run
-from lambdagent.effects.llm import Providers, make_provider
+from lambdagent.effects.llm import Providers, claude_code, make_provider
 from lambdagent.effects.llm.claude_code import ClaudeCode
 from lambdagent.effects.protocol import Cancellation, Message, Reply, Usage
 from lambdagent.effects.redaction import Redaction
@@ -260,3 +260,42 @@ def test_messages_that_are_no_conversation_are_sent(program: Program):
     program.says({"text": "a"})
     program.provider().chat(model_call(MODEL, HELLO[1:]))
     assert "--system-prompt=" in program.asked[0]["options"]
+
+
+def test_an_answer_about_forgotten_sessions_is_an_answer(program: Program):
+    program.says({"text": "a"}, {"text": "No conversation found with session ID: 1"})
+    provider = program.provider()
+    provider.chat(model_call(MODEL, turns("1")))
+    reply = provider.chat(model_call(MODEL, turns("1", "a", "2")))
+    assert reply.text.startswith("No conversation found")
+    assert len(program.asked) == 2
+
+
+def test_a_system_prompt_of_any_length_is_told(program: Program):
+    """Where it is too long for an argument by a file, which is gone afterwards."""
+    program.says({"text": "a"})
+    prompt = "记 and more. " * 20_000
+    messages = (Message("system", prompt), Message("user", "x" * 1_000_000))
+    assert program.provider().chat(model_call(MODEL, messages)).text == "a"
+    (asked,) = program.asked
+    assert asked["system"] == prompt
+    assert asked["mode"] == "0o600"
+    assert len(asked["input"]) == 1_000_000
+    (option,) = (each for each in asked["options"] if each.startswith("--system-prompt"))
+    assert not Path(option.partition("=")[2]).exists()
+
+
+def test_a_line_without_an_end_is_not_kept(program: Program, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(claude_code, "_LONGEST_LINE_BYTES", 1000)
+    program.says({"text": "a", "noise": 100_000})
+    assert program.provider().chat(model_call(MODEL)).text == "a"
+    program.says({"text": "a" * 2000})
+    with pytest.raises(EffectError, match="its answer is longer than 1000 bytes"):
+        program.provider().chat(model_call(MODEL))
+
+
+def test_a_long_line_is_taken_down_in_linear_time(program: Program):
+    program.says({"text": "a" * 30_000_000})
+    began = time.process_time()
+    assert len(program.provider().chat(model_call(MODEL)).text) == 30_000_000
+    assert time.process_time() - began < 5
