@@ -23,6 +23,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, NoReturn
 
+from lambdagent.cli.logs import log_of
 from lambdagent.cli.output import Output, ReaderGoneError
 from lambdagent.errors import ERROR, FIX, NOTE, LambdagentError, SuspendedError, UsageError, plain
 from lambdagent.messages import ENGLISH, choose, language_of, phrase, recognized_values, say, told
@@ -119,7 +120,8 @@ def main(argv: Sequence[str], out: Output | None = None) -> int:
     with_traceback = "--traceback" in argv
     try:
         before = int(list(argv[:1]) == ["--traceback"])
-        return _dispatch(list(argv[before:]), out)
+        with log_of(os.environ, out):
+            return _dispatch(list(argv[before:]), out)
     except LambdagentError as error:
         if with_traceback:
             out.error(_traceback())

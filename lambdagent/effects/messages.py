@@ -28,6 +28,7 @@ from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
 from lambdagent.effects.replies import CHECK_URL, OutOfFormError
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened, listen
 from lambdagent.effects.tokenizers import request_tokens
+from lambdagent.effects.transport_log import TransportLog
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
@@ -87,6 +88,7 @@ class Endpoint:
         base_url: Shown without credentials.
         key: Never shown; None if the provider wants none.
         variable: Environment variable of the key, for hints.
+        hidden: Whatever else is sent with requests and never shown, such as headers.
         max_retries: Extra attempts after failures that may pass, all within the call's time.
     """
 
@@ -94,12 +96,23 @@ class Endpoint:
     base_url: str = attrs.field(repr=shown_url)
     key: str | None = attrs.field(default=None, repr=False)
     variable: str = ""
+    hidden: tuple[str, ...] = attrs.field(default=(), repr=False)
     max_retries: int = 2
 
+    @property
+    def address(self) -> str:
+        """The URL without what requests have behind their own path."""
+        return urlsplit(self.base_url)._replace(query="", fragment="").geturl()
+
+    @property
+    def query(self) -> dict[str, str]:
+        """What the URL has every request be asked with, such as ``?api-version=1``."""
+        return dict(parse_qsl(urlsplit(self.base_url).query, keep_blank_values=True))
+
     def masked(self, text: str) -> str:
-        """Return `text` without the key and the credentials of the URL."""
+        """Return `text` without the key, the credentials of the URL, and what is hidden."""
         url = urlsplit(self.base_url)
-        told = [url.password, *(value for _, value in parse_qsl(url.query))]
+        told = [url.username, url.password, *self.query.values(), *self.hidden]
         for secret in (self.key, *(each for each in told if each and len(each) > 3)):
             text = text.replace(secret, "…") if secret else text
         return text
@@ -136,6 +149,13 @@ class Courier(ABC):
         self._rate = rate or RateLimit(Limits())
         self._refused: dict[str, frozenset[str]] = {}
         self._lines: dict[int, _Line] = {}  # by process
+        url = urlsplit(endpoint.base_url)
+        host = url.netloc.rpartition("@")[2]
+        self._log = TransportLog(host + self.path(url.path.rstrip("/")), endpoint.masked)
+
+    @abstractmethod
+    def path(self, base: str) -> str:
+        """Return the path of requests, where that of the base URL is `base`."""
 
     @abstractmethod
     def connect(self) -> Any:
@@ -221,7 +241,8 @@ class Courier(ABC):
 
     def _submit(self, call: ModelCall) -> Future[Reply]:
         line = self._line()
-        return line.submit(self._answer(line.client, call, call.messages))
+        answer = partial(self._answer, line.client, call, call.messages)
+        return line.submit(self._log.follow(call, answer))
 
     # --- on the thread of the client -------------------------------------------------------------
 
@@ -286,6 +307,7 @@ class Courier(ABC):
     ) -> bytes:
         """Return the body of the answer, told while it comes where somebody listens."""
         await turn.come()
+        self._log.sends(call, request, turn.number)
         if call.speech is None or "stream" in refused:
             return await self.send(client, request, call.timeout_s)
         request = {**request, **self.streaming(refused)}
@@ -299,6 +321,7 @@ class Courier(ABC):
         """Prepare for another attempt: what was said is void; whoever asks too often waits."""
         if getattr(error, "status_code", None) == _TOO_MANY:
             self._rate.hold(wait_s)
+        self._log.tries_again(call, error, wait_s)
         if call.speech is not None:
             call.speech.again()
 

@@ -155,11 +155,13 @@ class Turn:
 
     Attributes:
         deadline_s: Time of the event loop at which the call is over.
+        number: How many requests went out.
     """
 
     def __init__(self, rate: RateLimit, tokens: int, deadline_s: float) -> None:
         """Be about to send requests of about so many tokens."""
         self.deadline_s = deadline_s
+        self.number = 0
         self._rate = rate
         self._tokens = tokens
         self._slot: Slot | None = None
@@ -180,6 +182,7 @@ class Turn:
             self._rate.give_back(slot)
             raise
         self._slot = slot
+        self.number += 1
 
     def took(self, tokens: int) -> None:
         """Tell how many tokens the last request took."""

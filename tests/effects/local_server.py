@@ -3,10 +3,12 @@
 import json
 import threading
 from collections import deque
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import attrs
+import pytest
 
 JSON = "application/json"
 
@@ -112,3 +114,11 @@ def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
     handler.end_headers()
     handler.wfile.write(data)
     handler.close_connection = True
+
+
+@pytest.fixture
+def local_server() -> Iterator[LocalServer]:
+    """A server of our own, which keeps what it is asked and answers as told."""
+    server = LocalServer()
+    yield server
+    server.close()

@@ -78,8 +78,17 @@ def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) ->
         hint = phrase("copy the key into `{variable}` again", variable=variable)
         raise _unusable(model.provider, what, hint)
     return Endpoint(
-        provider=model.provider, base_url=url, key=key or None, variable=variable or ""
+        provider=model.provider,
+        base_url=url,
+        key=key or None,
+        variable=variable or "",
+        hidden=_header_values(environment.get(f"{model.provider.upper()}_CUSTOM_HEADERS", "")),
     )
+
+
+def _header_values(lines: str) -> tuple[str, ...]:
+    """Return the values of the headers that an SDK takes from its variable, one in a line."""
+    return tuple(line.partition(":")[2].strip() for line in lines.splitlines())
 
 
 def base_url(provider: str, written: str | None, environment: Mapping[str, str]) -> str:

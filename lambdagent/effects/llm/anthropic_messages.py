@@ -42,13 +42,18 @@ class AnthropicMessages(Courier):
         self.failures = (anthropic.APIError,)
         self._line()
 
+    def path(self, base: str) -> str:
+        """Return the path of messages; a base URL may end in the API's version, or not."""
+        return f"{base.removesuffix('/v1')}/v1/messages"
+
     def connect(self) -> Any:
         """Return a client; what the environment holds for Anthropic goes to nobody else."""
         import anthropic
 
         client = anthropic.AsyncAnthropic(
             api_key=self.endpoint.key,
-            base_url=self.endpoint.base_url.rstrip("/").removesuffix("/v1"),
+            base_url=self.endpoint.address.rstrip("/").removesuffix("/v1"),
+            default_query=self.endpoint.query,
             max_retries=0,  # see `effects.attempts`
         )
         if self.endpoint.provider != _ANTHROPIC:

@@ -46,13 +46,18 @@ class OpenAIChat(Courier):
         self._limit, self._other_limit = reversed(names) if official else names
         self._line()
 
+    def path(self, base: str) -> str:
+        """Return the path of completions."""
+        return f"{base}/chat/completions"
+
     def connect(self) -> Any:
         """Return a client; what the environment holds for OpenAI goes to nobody else."""
         import openai
 
         client = openai.AsyncOpenAI(
             api_key=self.endpoint.key or _NO_KEY,
-            base_url=self.endpoint.base_url,
+            base_url=self.endpoint.address,
+            default_query=self.endpoint.query,
             max_retries=0,  # see `effects.attempts`
         )
         if self.endpoint.provider != _OPENAI:

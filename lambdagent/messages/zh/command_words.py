@@ -240,4 +240,5 @@ PHRASES: dict[str, str] = {
     "a loop that never ends early": "从不提前结束的循环",
     "a lasting memory that ends with its session": "持久记忆随会话结束",
     "a comment that ignores nothing": "什么也没有忽略的注释",
+    "`debug`, `info` or `warning`": "`debug`、`info` 或 `warning`",
 }

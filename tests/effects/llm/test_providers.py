@@ -13,6 +13,7 @@ from lambdagent.ir.data import freeze
 from lambdagent.ir.services import SERVICES
 from lambdagent.ir.surface import Model
 from tests.effects.calls import model_call
+from tests.effects.local_server import Answer, LocalServer
 from tests.mock_server import MockLLM
 
 CHATTING = [name for name, each in SERVICES.items() if each.speaks in {"messages", "chat"}]
@@ -190,3 +191,16 @@ def test_no_sdk_is_loaded_before_a_handler_is_built():
         "sys.exit(any(m in sys.modules for m in ('openai', 'anthropic', 'httpx', 'httpx2')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("name", ["openai", "anthropic", "custom"])
+def test_the_query_of_a_url_goes_with_every_request(name: str, local_server: LocalServer):
+    url = f"{local_server.url}/v1?api-version=2026-10-01&flag="
+    provider = make_provider(Model(provider=name, name="m", base_url=url), KEYS)
+    assert isinstance(provider, OpenAIChat | AnthropicMessages)
+    local_server.answer(Answer({}, 400))
+    with pytest.raises(EffectError):
+        provider.chat(model_call(Model(provider=name, name="m")))
+    provider.close()
+    path = "/v1/messages" if name == "anthropic" else "/v1/chat/completions"
+    assert local_server.asked[0].path == f"{path}?api-version=2026-10-01&flag="

@@ -1,0 +1,74 @@
+"""What goes between here and a provider, for operators: the logger ``lambdagent``.
+
+INFO tells each request and how its call ended, WARNING what failed, DEBUG also what was said. No
+level tells keys, headers, or the user and the query of a URL. Nothing is written unless somebody
+gives the logger a handler.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from asyncio import CancelledError
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from lambdagent.effects.protocol import ModelCall, Reply
+from lambdagent.errors import EffectError
+
+LOGGER: Final = logging.getLogger("lambdagent")
+LOGGER.addHandler(logging.NullHandler())  # without one, Python writes warnings to stderr
+
+_HEADERS: Final = "extra_headers"
+
+
+class TransportLog:
+    """Tells of the calls of one provider."""
+
+    def __init__(self, address: str, masked: Callable[[str], str]) -> None:
+        """Tell of requests to `address`, a host and a path; `masked` takes out the secrets."""
+        self._address = address
+        self._masked = masked
+
+    async def follow(self, call: ModelCall, answer: Callable[[], Awaitable[Reply]]) -> Reply:
+        """Return what `answer`, which makes `call`, returns, and tell how it ended."""
+        began_s = time.monotonic()
+        try:
+            reply = await answer()
+        except CancelledError:
+            LOGGER.info("%s: cancelled after %.2f s", call.site, time.monotonic() - began_s)
+            raise
+        except EffectError as error:
+            code = error.diagnostic.code
+            LOGGER.warning("%s: %s after %.2f s", call.site, code, time.monotonic() - began_s)
+            self._debug(call, "failed", error.diagnostic.what)
+            raise
+        usage = reply.usage
+        tokens = "?" if usage is None else f"{usage.input} + {usage.output}"
+        LOGGER.info(
+            "%s: answered in %.2f s, %s tokens, finish reason %s",
+            call.site,
+            time.monotonic() - began_s,
+            tokens,
+            reply.finish_reason,
+        )
+        self._debug(call, "answer", reply.to_data())
+        return reply
+
+    def sends(self, call: ModelCall, request: Mapping[str, Any], number: int) -> None:
+        """Tell that a request goes out, the `number`th of `call`."""
+        LOGGER.info("%s: POST %s, request %d", call.site, self._address, number)
+        body = {name: value for name, value in request.items() if name != _HEADERS}
+        self._debug(call, "request", body)
+
+    def tries_again(self, call: ModelCall, error: Exception, wait_s: float) -> None:
+        """Tell that an attempt failed and another one follows."""
+        status = getattr(error, "status_code", None)
+        what = type(error).__name__ if status is None else f"HTTP {status}"
+        LOGGER.warning("%s: %s, once more in %.2f s", call.site, what, wait_s)
+
+    def _debug(self, call: ModelCall, name: str, said: object) -> None:
+        if LOGGER.isEnabledFor(logging.DEBUG):
+            text = json.dumps(said, ensure_ascii=False, default=dict)
+            LOGGER.debug("%s: %s %s", call.site, name, self._masked(text))
