@@ -319,13 +319,16 @@ class Execution:
             BudgetError: The budget is used up, and all that was asked is answered: what is under
                 way in other branches is paid for already.
         """
-        fresh = []
-        for key, asked in requests(self.machine):
-            if key not in self._asked:
-                request = Request(key, self.linked.sites[asked.site].site, asked.argument)
-                if not self._recall(request) and self._affords(request):
-                    self._asked[key] = (request, now_s)
-                    fresh.append(request)
+        fresh: list[Request] = []
+        before = None
+        while before is not self.machine:  # an answer may let other branches ask
+            before = self.machine
+            for key, asked in requests(self.machine):
+                if key not in self._asked:
+                    request = Request(key, self.linked.sites[asked.site].site, asked.argument)
+                    if not self._recall(request) and self._affords(request):
+                        self._asked[key] = (request, now_s)
+                        fresh.append(request)
         if self._refused is not None and len(self.unconfirmed) == len(self._asked):
             assert self.meter is not None
             self.meter.begin(self._refused)  # refused again, now with all that was spent

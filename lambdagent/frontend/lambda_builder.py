@@ -253,7 +253,7 @@ _FORMS = {
     "Y": phrase("Y[20], its number of rounds from 0"),
     "guard": phrase("guard[2], its number of retries from 0"),
     "par": phrase("par[3], its number of branches from 1"),
-    "pmap": phrase("pmap, without an index"),
+    "pmap": phrase("pmap[32], the most items, or pmap[32, 4], of which 4 ask at once"),
     "case": phrase('case["a", "b"], each label once'),
     "tag": phrase(
         'tag["a", "b", 0], each label once, and which of them it puts on, counted from 0'

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import attrs
 
@@ -367,9 +367,11 @@ class _Executor:
         pairs = reduce(lambda right, left: self.pair(left, right), values)
         return pairs, reduce(beside, [cost for _, cost in found])
 
-    def fire_pmap(self, _prim: Prim, operands: tuple[Value, ...]) -> Rule:
+    def fire_pmap(self, prim: Prim, operands: tuple[Value, ...]) -> Rule:
         function, items = operands
         value, cost = yield self.apply(function, items)
+        if prim.params:
+            return self.join([value, DATA]), many_beside(cost, cast("int", prim.params[0]))
         if cost is not FREE:
             self.reasons[phrase("`pmap` runs a function once for each item of a list")] = None
         return self.join([value, DATA]), many_beside(cost)

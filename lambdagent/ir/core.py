@@ -150,6 +150,10 @@ def _params_fit(name: str, params: tuple[Data, ...]) -> bool:
             return n >= 0
         case "par", (int(n),):
             return n >= 1
+        case "pmap", (int(n),):
+            return n >= 1
+        case "pmap", (int(n), int(m)):
+            return n >= 1 and m >= 1
         case "site", (str(),):
             return True
         case "case", (tuple(labels),):

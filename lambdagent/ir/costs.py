@@ -133,20 +133,23 @@ def beside(first: Outcome, second: Outcome) -> Outcome:
     )
 
 
-def many_beside(outcome: Outcome) -> Outcome:
-    """Return what any number of copies cost as branches of a fork."""
+def many_beside(outcome: Outcome, most: Count = INFINITY) -> Outcome:
+    """Return what up to `most` copies cost as branches of a fork."""
     if outcome is FREE:
         return FREE
     costs = {returns: _one_of(outcome, returns=returns) for returns in (True, False)}
-    paths = [_path(_any_number(costs[True] or {}), returns=True)]
+    paths = [_path(_up_to(most, costs[True] or {}), returns=True)]
     if costs[False] is not None:
         every = _union([cost for cost in costs.values() if cost is not None])
-        paths.append(_path(_any_number(every), returns=False))
+        paths.append(_path(_up_to(most, every), returns=False))
     return _collected(paths)
 
 
-def _any_number(cost: Cost) -> Cost:
-    return {key: Interval(0, times(INFINITY, each.most), INFINITY) for key, each in cost.items()}
+def _up_to(most: Count, cost: Cost) -> Cost:
+    return {
+        key: Interval(0, times(most, each.most), times(most, each.failing))
+        for key, each in cost.items()
+    }
 
 
 def either(outcomes: Iterable[Outcome]) -> Outcome:

@@ -124,8 +124,9 @@ def _state_row(table: _Encoder, state: ThreadState) -> Data:
             return ("return", table.add(value, "value"), table.add(kont, "kont"))
         case Suspend(site, argument, kont):
             return ("suspend", site, table.add(argument, "value"), table.add(kont, "kont"))
-        case Join(form, clock, count, pending, kont):
-            return ("join", form, clock, count, pending, table.add(kont, "kont"))
+        case Join(form, clock, count, pending, kont, at_once):
+            row = ("join", form, clock, count, pending, table.add(kont, "kont"))
+            return row if at_once is None else (*row, at_once)
         case Halt(value):
             return ("halt", table.add(value, "value"))
     return ("fail", state.error)
@@ -380,8 +381,8 @@ def _state(table: _Decoder, row: Sequence[Any]) -> ThreadState:
             return Return(table.pick(value, "value"), table.pick(kont, "kont"))
         case ("suspend", site, argument, kont):
             return Suspend(site, table.pick(argument, "value"), table.pick(kont, "kont"))
-        case ("join", form, clock, count, pending, kont):
-            return Join(form, clock, count, pending, table.pick(kont, "kont"))
+        case ("join", form, clock, count, pending, kont, *at_once) if len(at_once) < 2:
+            return Join(form, clock, count, pending, table.pick(kont, "kont"), *at_once)
         case ("halt", value):
             return Halt(table.pick(value, "value"))
         case ("fail", Record() as error):

@@ -128,13 +128,17 @@ class Suspend:
 
 @attrs.define(eq=False, repr=False)
 class Join:
-    """``join(T₁…Tₖ)``: wait for `pending` of the `count` children forked at `clock`."""
+    """``join(T₁…Tₖ)``: wait for `pending` of the `count` children forked at `clock`.
+
+    Of those that have not ended the first `at_once` may ask the world something; None for all.
+    """
 
     form: str
     clock: int
     count: int
     pending: int
     kont: Kont
+    at_once: int | None = None
 
 
 @attrs.define(eq=False, repr=False)

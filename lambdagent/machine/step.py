@@ -61,7 +61,7 @@ from lambdagent.machine.state import (
     ThreadState,
 )
 from lambdagent.machine.store import REMEMBERS
-from lambdagent.machine.threads import fork, settle
+from lambdagent.machine.threads import due, fork, settle
 from lambdagent.machine.values import Noted, inject, project, sketch
 
 UNBOUNDED = 1 << 62
@@ -92,8 +92,12 @@ def lowest(machine: Machine) -> Path | None:
 
 
 def requests(machine: Machine) -> list[tuple[Path, Suspend]]:
-    """Return what the world is asked, by key, lowest first."""
-    return list(asking(machine.threads))
+    """Return what the world is asked, by key, lowest first.
+
+    What more branches of a fork would ask than may do so at once is not among it.
+    """
+    asked = list(asking(machine.threads))
+    return asked if is_alone(machine.threads) else due(machine.threads, asked)
 
 
 def step(
@@ -397,7 +401,8 @@ def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule h
                     continue
             # the constant has all its operands
             if spec[6] is None:
-                moved = fork(Thread(path, clock, store, state), spec[3], args, kont)
+                parent = Thread(path, clock, store, state)
+                moved = fork(parent, spec[3], spec[5], args, kont)
                 counts[PI] += 1
                 return moved, done
             control, focus, kont, kind = spec[6](spec[5], args, kont)

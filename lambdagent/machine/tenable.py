@@ -96,8 +96,9 @@ def _at_odds(linked: Linked, thread: Thread) -> str | None:
             known = linked.sites.get(site) if type(site) is str else None
             if known is None or known.site.site_class != "oracle":
                 return phrase("asks a site that the program does not have")
-        case Join(form, clock, count, pending):
-            known_form = form in ("par", "pmap") and all(map(_is_count, (count, pending)))
+        case Join(form, clock, count, pending, _, at_once):
+            numbers = (count, pending, *(() if at_once is None else (at_once,)))
+            known_form = form in ("par", "pmap") and all(map(_is_count, numbers)) and at_once != 0
             if not known_form or clock != thread.clock - 1 or not 0 < pending <= count:
                 return phrase("waits for branches in a way that there is not")
         case Fail(error):

@@ -6,10 +6,12 @@ of the fork; the join waits for all of them.
 Source: semantics.md §3.3.
 """
 
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
+from math import inf
 from typing import cast
 
 from lambdagent.ir.core import UNIT
+from lambdagent.ir.data import Data
 from lambdagent.machine.answers import throw
 from lambdagent.machine.cells import merge
 from lambdagent.machine.rules import Misfit, enter
@@ -26,22 +28,40 @@ from lambdagent.machine.state import (
     Kont,
     Path,
     Return,
+    Suspend,
     Thread,
     ThreadState,
     Value,
 )
 from lambdagent.machine.values import list_value
 
+_ENDED = frozenset({Halt, Fail})
 
-def fork(thread: Thread, form: str, args: Sequence[Value], kont: Kont) -> list[Thread]:
+
+def fork(
+    thread: Thread, form: str, params: tuple[Data, ...], args: Sequence[Value], kont: Kont
+) -> list[Thread]:
     """Return the parent, waiting, and its children after ``par[k] t₁ … tₖ`` or ``pmap f xs`` (π).
 
+    Args:
+        thread: The parent.
+        form: ``par`` or ``pmap``.
+        params: Of ``pmap[q, m]``, how long the list may be, and how many of its items may ask the
+            world something at once.
+        args: The operands.
+        kont: The continuation of the parent.
+
     Raises:
-        Misfit: The operand of ``pmap`` is no list.
+        Misfit: The operand of ``pmap`` is no list, or a longer one.
     """
-    starts = _pmap_starts(args) if form == "pmap" else [_thunk_start(thunk) for thunk in args]
+    at_once = None
+    if form == "pmap":
+        most, at_once = (*params, None, None)[:2]
+        starts = _pmap_starts(args, inf if most is None else cast(int, most))
+    else:
+        starts = [_thunk_start(thunk) for thunk in args]
     clock, count = thread.clock, len(starts)
-    state: ThreadState = Join(form, clock, count, count, kont)
+    state: ThreadState = Join(form, clock, count, count, kont, cast("int | None", at_once))
     if count == 0:
         state = Return(list_value([]), kont)
     parent = Thread(thread.path, clock + 1, thread.store, state)
@@ -56,15 +76,38 @@ def _thunk_start(thunk: Value) -> ThreadState:
     return Return(focus, kont) if control is None else Eval(control, focus, kont)
 
 
-def _pmap_starts(args: Sequence[Value]) -> list[ThreadState]:
+def _pmap_starts(args: Sequence[Value], most: float) -> list[ThreadState]:
     fun, items = args
     starts: list[ThreadState] = []
-    while type(items) is tuple and items[0] == CONS:
+    while type(items) is tuple and items[0] == CONS and len(starts) < most:
         starts.append(Return(items[1], (AWAIT_ARG, (), fun)))
         items = items[2]
     if type(items) is not tuple or items[0] != NIL:
         raise Misfit
     return starts
+
+
+def due(
+    threads: Mapping[Path, Thread], asked: list[tuple[Path, Suspend]]
+) -> list[tuple[Path, Suspend]]:
+    """Return those of `asked` that branches may ask now, where only so many may do so at once."""
+    parents = {key[:end] for key, _ in asked for end in range(0, len(key) - 1, 2)}
+    held = {path for parent in parents for path in _held(threads, threads[parent])}
+    if not held:
+        return asked
+    return [
+        each for each in asked if not any(each[0][:n] in held for n in range(2, len(each[0]), 2))
+    ]
+
+
+def _held(threads: Mapping[Path, Thread], parent: Thread) -> list[Path]:
+    """Return the branches of `parent` that must wait until others have ended."""
+    join = parent.state
+    if type(join) is not Join or join.at_once is None:
+        return []
+    branches = ((*parent.path, join.clock, number) for number in range(join.count))
+    live = [path for path in branches if type(threads[path].state) not in _ENDED]
+    return live[join.at_once :]
 
 
 def parent_of(path: Path) -> Path:
@@ -82,7 +125,9 @@ def settle(threads: MutableMapping[Path, Thread], path: Path) -> Path | None:
         parent = threads[parent_of(path)]
         join = cast(Join, parent.state)
         if join.pending > 1:
-            state = Join(join.form, join.clock, join.count, join.pending - 1, join.kont)
+            state = Join(
+                join.form, join.clock, join.count, join.pending - 1, join.kont, join.at_once
+            )
             threads[parent.path] = Thread(parent.path, parent.clock, parent.store, state)
             return None
         finished = _finish(threads, parent, join)

@@ -138,7 +138,7 @@ def _construct(spine: _Spine) -> _Construct | None:
             return _Construct(f"route: {choice_name(labels, spine.operands - 1)}")
         case "par", (_,):
             return _Construct(f"branch {spine.operands}", forks=True, branch=spine.operands)
-        case "pmap", () if spine.operands == 0:
+        case "pmap", _ if spine.operands == 0:
             return _Construct("pmap", forks=True)
         case (("guard" | "catch"), _):
             return _Construct(spine.name)

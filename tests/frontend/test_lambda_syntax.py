@@ -150,7 +150,7 @@ WRONG = [
         'case["a", "a"]',
         'tag["a", 1]',
         "par[0]",
-        "pmap[3]",
+        "pmap[0]",
         "church[-1]",
     ),
     *("church[1000000]", "@a.b 3", "@a.b @c.d (fst 1)", "^" + "9" * 5000, "json{a: 1, a: 2}"),

@@ -364,7 +364,8 @@ class Maker:
     def _pmap(self, wanted: Type, types: Types, fuel: int) -> Term:
         item = self._draw(st.sampled_from((STR, NAT)))
         function = self.term(fun(item, wanted[1]), types, fuel - 1)
-        return spine(Prim("pmap"), function, self.term(list_of(item), types, fuel - 1))
+        most = self._draw(st.sampled_from([(), (99,), (99, 1), (99, 2)]))
+        return spine(Prim("pmap", most), function, self.term(list_of(item), types, fuel - 1))
 
     def _catch(self, wanted: Type, types: Types, fuel: int) -> Term:
         return spine(
@@ -442,6 +443,7 @@ prims = st.sampled_from(
         Prim("guard", (0,)),
         Prim("par", (2,)),
         Prim("pmap"),
+        Prim("pmap", (3, 2)),
         Prim("site", ("llm:x",)),
         Prim("catch"),
         Prim("succ"),

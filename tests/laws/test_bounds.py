@@ -75,14 +75,15 @@ def forks(draw: Any) -> Program:
     again = [thunk(App(Var(1), Var(0))) for _ in range(2)]
     in_turn = App(Lam(App(Lam(Var(1)), App(Var(2), Var(1)))), App(Var(1), Var(0)))
     form = draw(st.sampled_from(["pmap", "par", "fix", "fix in turn", "map of fix"]))
-    body: Term = spine(Prim("pmap"), one, items)
+    most = draw(st.sampled_from([(), (2,), (3, 1)]))
+    body: Term = spine(Prim("pmap", most), one, items)
     if form == "par":
         body = spine(Prim("par", (2,)), *calls)
     elif form != "pmap":
         step = {
             "fix": App(Prim("fst"), spine(Prim("par", (2,)), *again)),
             "fix in turn": in_turn,
-            "map of fix": App(Lam(Var(1)), spine(Prim("pmap"), Var(1), items)),
+            "map of fix": App(Lam(Var(1)), spine(Prim("pmap", most), Var(1), items)),
         }[form]
         step = draw(st.sampled_from([step, App(Lam(App(two, Var(1))), step)]))
         body = App(spine(Prim("fix", (draw(st.integers(0, 4)),)), Lam(Lam(step)), one), Var(0))

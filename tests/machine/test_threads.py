@@ -4,6 +4,8 @@ import pytest
 
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.exchange import Failure
+from lambdagent.machine.checkpoint import decode_machine, digest_machine, encode_machine
+from lambdagent.machine.link import Linked
 from lambdagent.machine.state import (
     CONS,
     NIL_VALUE,
@@ -13,6 +15,7 @@ from lambdagent.machine.state import (
     Machine,
 )
 from lambdagent.machine.step import requests, resume, run, start
+from lambdagent.machine.values import project
 from tests.machine.terms import error_of, finish, linked, prim, site, thunk, value_of
 
 
@@ -138,3 +141,41 @@ def test_many_forks_of_one_thread_have_their_own_keys():
             keys.append(key)
             machine = resume(code, machine, key, "a")
     assert keys == [(i, 0, 0) for i in range(50)]
+
+
+def mapped_over(count: int, *params: int) -> tuple[Linked, Machine]:
+    """The state in which ``pmap[params]`` has asked what it may for a list of so many numbers."""
+    items = listed(*map(Lit, range(count)))
+    code = linked(prim("pmap", site("tool:t"), items, params=params))
+    return code, run(code, start(code, "input"))
+
+
+def test_only_so_many_items_of_a_list_ask_the_world_at_once():
+    code, machine = mapped_over(5, 9, 2)
+    seen = []
+    while asked := requests(machine):
+        seen.append([request.argument for _, request in asked])
+        key, request = asked[-1]  # whichever ends first, the next one in line takes its place
+        machine = run(code, resume(code, machine, key, f"answer {request.argument}"))
+    assert seen == [[0, 1], [0, 2], [0, 3], [0, 4], [0]]
+    assert project(machine.root.state.value) == tuple(f"answer {i}" for i in range(5))
+
+
+def test_branches_that_wait_for_their_turn_do_so_after_a_reload_too():
+    code, machine = mapped_over(3, 9, 1)
+    again = decode_machine(code, encode_machine(code, machine))
+    assert [request.argument for _, request in requests(again)] == [0]
+    assert digest_machine(code, again) == digest_machine(code, machine)
+
+
+def test_what_branches_fork_themselves_waits_with_them():
+    both = Lam(prim("par", *[thunk(App(site("tool:t"), Var(1)))] * 2, params=(2,)), "x")
+    code = linked(prim("pmap", both, listed(Lit(1), Lit(2)), params=(9, 1)))
+    asked = requests(run(code, start(code, "input")))
+    assert [request.argument for _, request in asked] == [1, 1]
+
+
+def test_a_list_that_is_longer_than_pmap_allows_is_stuck():
+    items = listed(Lit(1), Lit(2), Lit(3))
+    assert error_of(prim("pmap", Lam(Var(0)), items, params=(2,)))["kind"] == "Stuck"
+    assert project(value_of(prim("pmap", Lam(Var(0)), items, params=(3,)))) == (1, 2, 3)
