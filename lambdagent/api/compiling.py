@@ -38,6 +38,7 @@ from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.ir import agent_text, core_outline, outline, python_source, registry
 from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.bounds import Bounds, bounds
+from lambdagent.ir.docstrings import summary_of
 from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Checkpoints, Program, without_credentials
 from lambdagent.ir.program_text import print_brief, print_program, program_json
@@ -479,8 +480,7 @@ def _converted(variable: str, kind: type[Any], expected: str, text: str) -> Any:
 def _tool(name: str, implementation: Callable[..., object] | Tool) -> Tool:
     if isinstance(implementation, Tool):
         return implementation
-    doc = (getattr(implementation, "__doc__", None) or "").strip()
-    return Tool(name, implementation, description=doc.partition("\n")[0])
+    return Tool(name, implementation, description=summary_of(implementation.__doc__))
 
 
 @relaxed()

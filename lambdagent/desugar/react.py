@@ -2,57 +2,46 @@
 
 Loop(ReActStep(think, t₁ … tₖ), n) =
     λx. Yₙ(λself. λ⟨view, last⟩. let r = think view in case (do action r) {
-              call tⱼ a ⇒ let o = tⱼ a in NEXT(tⱼ, o);
-              invalid m ⇒ NEXT("tool call", m);
+              call tⱼ a ⇒ let o = tⱼ a in NEXT(⟨tⱼ, o⟩);
+              invalid m ⇒ NEXT(⟨"tool call", m⟩);
               terminate v ⇒ (λx. x) v;
               answer v ⇒ v },
            λ⟨view, last⟩. do thought last) ⟨x, ""⟩
 
-NEXT(t, o) = self ⟨do next ⟨view, ⟨r, ⟨t, o⟩⟩⟩, r⟩
+NEXT(os) = self ⟨do next ⟨view, ⟨r, os⟩⟩, r⟩
 
 With an exit test the rounds are counted: ``last`` is ``⟨reply, i⟩``, and after a tool
 
-NEXT(t, o) = if (do stop ⟨r, ⟨t, ⟨a, ⟨o, i⟩⟩⟩⟩) (do thought r) (self ⟨…, ⟨r, i + 1⟩⟩)
+NEXT(⟨t, o⟩) = if (do stop ⟨r, ⟨t, ⟨a, ⟨o, i⟩⟩⟩⟩) (do thought r) (self ⟨…, ⟨r, i + 1⟩⟩)
+
+Where the provider has tool calls of its own, or m calls may be made at once, a reply may hold
+several. Up to q of them are made. Both ends stay as they are, and in the place of the other
+branches stands
+
+              calls cs ⇒ let os = pmap[q, m] DISPATCH cs in NEXT(os)
+
+DISPATCH = λ⟨t, c⟩. ⟨t, case c {call tⱼ a ⇒ tⱼ a; invalid m ⇒ m}⟩
+NEXT(os) = if (do stop ⟨r, ⟨os, i⟩⟩) (do thought r) (self ⟨…, ⟨r, i + 1⟩⟩)
 """
 
-from typing import NamedTuple
-
 from lambdagent.desugar.model_call import lower_model_call
-from lambdagent.desugar.notation import (
-    Draft,
-    app,
-    fst,
-    if_,
-    lam,
-    let,
-    lit,
-    pair,
-    prim,
-    snd,
-    template,
-)
+from lambdagent.desugar.notation import Draft, app, fst, lam, let, pair, snd, template
+from lambdagent.desugar.react_calls import several_choice
+from lambdagent.desugar.react_round import Sites
+from lambdagent.desugar.react_text import text_choice
 from lambdagent.desugar.table import SiteTable
-from lambdagent.desugar.tool import IDENTITY
 from lambdagent.ir import surface
-from lambdagent.ir.core import App, Label, Lam, Lit, Prim, Term, Var
-from lambdagent.ir.data import Record
-from lambdagent.ir.labels import EARLY_STOP_NAMES, TERMINATE, action_labels
+from lambdagent.ir.core import App, Lam, Lit, Prim, Term
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.labels import EARLY_STOP_NAMES, TERMINATE
+from lambdagent.ir.services import SERVICES
 from lambdagent.messages import phrase
 
-_OBSERVED = Label("action", "route")
-_R = Var(0, "r")
-_TERMINATE = Lam(App(IDENTITY, Var(0, "v"), Label("terminate", "terminate")), "v")
-_ANSWER = Lam(Var(0, "v"), "v")
-
-
-class _Sites(NamedTuple):
-    """The sites of one round; `stop` is None where the step has no exit test."""
-
-    think: Term
-    action: Term
-    next: Term
-    thought: Term
-    stop: Term | None
+_TEXT = Record(type="string")
+# What tools take in a native call of which nothing more is known, and what ends the loop.
+_ONE_TEXT = Record(type="object", properties=Record(input=_TEXT), required=("input",))
+_ENDING = Record(type="object", properties=Record(answer=_TEXT), required=("answer",))
+_END = "Give the final answer, when no more tools are needed."
 
 
 def lower_react(
@@ -68,8 +57,13 @@ def lower_react(
     """
     called = [tool for tool in step.tools if tool.name != TERMINATE]
     names = tuple(tool.name for tool in called)
-    sites = _enter(step, called, names, table)
-    choice = _choice(sites, names, tools)
+    natively = _calls_natively(step.think.model)
+    several = natively or step.max_concurrent > 1
+    sites = _enter(step, called, table, natively=natively, several=several)
+    if several:
+        choice = several_choice(sites, names, tools, max(step.max_concurrent, 1))
+    else:
+        choice = text_choice(sites, names, tools)
     start: Term = Lit("")
     if sites.stop is None:
         last = _last(sites.thought)
@@ -84,39 +78,62 @@ def lower_react(
     return _loop(Prim("fix", (loop.max_steps,)), sites.think, choice, Lam(last, "q"), start)
 
 
+def _calls_natively(model: surface.Model | None) -> bool:
+    """Whether tools are called as the provider does that, not by text."""
+    if model is None or model.tool_calling == "text":
+        return False
+    service = SERVICES.get(model.provider)
+    known = model.binding is None and service is not None and service.has_tools
+    return known or model.tool_calling == "native"
+
+
 def _enter(
     step: surface.ReActStep,
     called: list[surface.Tool],
-    names: tuple[str, ...],
     table: SiteTable,
-) -> _Sites:
-    described = tuple(Record(name=t.name, description=t.description) for t in called)
+    *,
+    natively: bool,
+    several: bool,
+) -> Sites:
+    more = Record(several=True) if several else Record()
+    offered = tuple(map(_offered, step.tools)) if natively else tuple(map(_told, called))
+    asked = Record({"tools": offered, **({"native": True} if natively else more)})
     think = lower_model_call(
-        step.think, table, shown_as="think", decoder="reply", extra=Record(tools=described)
+        step.think,
+        table,
+        shown_as="think",
+        decoder="reply",
+        extra=asked,
     )
     conversation = isinstance(step.think, surface.ConversationLam)
-    static = Record(conversation=conversation, observation=step.observation_enabled)
-    action = table.add("action", step.name, Record(tools=names))
+    schemas = {tool.name: tool.parameters for tool in called if tool.parameters is not None}
+    known: dict[str, Data] = {"tools": tuple(tool.name for tool in called)}
+    if schemas:
+        known["parameters"] = Record(schemas)
+    action = table.add("action", step.name, Record({**known, **more}))
+    seen: dict[str, Data] = {"conversation": conversation, "observation": step.observation_enabled}
+    static = Record({**seen, **more})
     next_ = table.add("next", step.name, static)
     thought = table.add("thought", step.name)
     stop = None
     if step.early_stop is not None:
-        stop = table.stop(step.name, step.early_stop, EARLY_STOP_NAMES)
-    return _Sites(think, action, next_, thought, stop)
+        stop = table.stop(step.name, step.early_stop, EARLY_STOP_NAMES, more)
+    return Sites(think, action, next_, thought, stop)
 
 
-def _choice(sites: _Sites, names: tuple[str, ...], tools: list[Term]) -> Term:
-    """Return ``case (do action r) {…}``, which stands under `self`, `q` and `r`."""
-    choice = App(Prim("case", (action_labels(names),)), App(sites.action, _R, _OBSERVED))
-    for name, tool in zip(names, tools, strict=True):
-        if sites.stop is None:
-            call = _call(tool, Lit(name), sites.next)
-        else:
-            named = Lit(name), Lit(name)
-            call = _tested_call(tool, *named, sites.stop, sites.thought, sites.next)
-        choice = App(choice, call)
-    invalid = _invalid if sites.stop is None else _invalid_counted
-    return App(App(App(choice, invalid(sites.next)), _TERMINATE), _ANSWER)
+def _told(tool: surface.Tool) -> Record:
+    """Return what the prompt says of `tool`."""
+    told = Record(name=tool.name, description=tool.description)
+    return told if tool.parameters is None else Record(told, parameters=tool.parameters)
+
+
+def _offered(tool: surface.Tool) -> Record:
+    """Return what the provider is told of `tool`."""
+    if tool.name == TERMINATE:
+        return Record(name=TERMINATE, description=tool.description or _END, parameters=_ENDING)
+    return Record(
+        name=tool.name, description=tool.description, parameters=tool.parameters or _ONE_TEXT
+    )
 
 
 @template()
@@ -136,51 +153,3 @@ def _last(thought: Draft, q: Draft) -> Draft:
 @template("q")
 def _last_counted(thought: Draft, q: Draft) -> Draft:
     return app(thought, fst(snd(q)))
-
-
-@template("self", "q", "r")
-def _call(tool: Draft, name: Draft, *round_: Draft) -> Draft:
-    """``λa. let o = tool a in NEXT(name, o)``."""
-    return lam("a", lambda a: let("o", app(tool, a), lambda o: _next(name, o, *round_)))
-
-
-@template("self", "q", "r")
-def _tested_call(
-    tool: Draft, name: Draft, shown: Draft, stop: Draft, thought: Draft, *round_: Draft
-) -> Draft:
-    """``λa. let o = tool a in NEXT(name, o)`` with an exit test, which sees `shown` for a name."""
-    *_, q, r = round_
-
-    def after(a: Draft, o: Draft) -> Draft:
-        seen = pair(r, pair(shown, pair(a, pair(o, snd(snd(q))))))
-        return if_(app(stop, seen), app(thought, r), _next_counted(name, o, *round_))
-
-    return lam("a", lambda a: let("o", app(tool, a), lambda o: after(a, o)))
-
-
-@template("self", "q", "r")
-def _invalid(*round_: Draft) -> Draft:
-    """``λm. NEXT("tool call", m)``."""
-    return lam("m", lambda m: _next(lit("tool call"), m, *round_))
-
-
-@template("self", "q", "r")
-def _invalid_counted(*round_: Draft) -> Draft:
-    return lam("m", lambda m: _next_counted(lit("tool call"), m, *round_))
-
-
-def _next(tool: Draft, observation: Draft, *round_: Draft) -> Draft:
-    """``self ⟨do next ⟨view, ⟨r, ⟨tool, observation⟩⟩⟩, r⟩``."""
-    *_, r = round_
-    return _again(tool, observation, r, *round_)
-
-
-def _next_counted(tool: Draft, observation: Draft, *round_: Draft) -> Draft:
-    """The same with ``⟨r, i + 1⟩`` for the last ``r``."""
-    *_, q, r = round_
-    return _again(tool, observation, pair(r, prim("succ", snd(snd(q)))), *round_)
-
-
-def _again(tool: Draft, observation: Draft, last: Draft, *round_: Draft) -> Draft:
-    next_, self_, q, r = round_
-    return app(self_, pair(app(next_, pair(fst(q), pair(r, pair(tool, observation)))), last))

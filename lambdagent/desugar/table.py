@@ -69,10 +69,10 @@ class SiteTable:
         rows = self._parse(text, names)
         return self.add("predicate", wanted, Record(names=names, expression=rows, text=text))
 
-    def stop(self, wanted: str, text: str, names: tuple[str, ...]) -> Prim:
-        """Enter the exit test that `text` is, over `names`."""
+    def stop(self, wanted: str, text: str, names: tuple[str, ...], more: Record) -> Prim:
+        """Enter the exit test that `text` is, over `names`; `more` is said of it too."""
         rows = self._parse(text, names)
-        return self.add("stop", wanted, Record(expression=rows, text=text))
+        return self.add("stop", wanted, Record({"expression": rows, "text": text, **more}))
 
     def failure(self, kind: str, message: str) -> Prim:
         """Enter a site that raises an error of `kind`."""

@@ -22,6 +22,11 @@ def lower_tool(tool: surface.Tool, table: SiteTable) -> Term:
     if tool.name == TERMINATE:
         return IDENTITY
     static = Record(name=tool.name, command=tool.command, description=tool.description)
+    only = _only_argument(tool)
+    if only is not None:
+        static = Record(static, input=only)
+    if tool.retries:
+        static = Record(static, retries=tool.retries)
     site = table.add(
         "tool",
         tool.name,
@@ -38,3 +43,10 @@ def lower_tool(tool: surface.Tool, table: SiteTable) -> Term:
     asked = App(confirm, _X, Label("confirm", f"Confirm:{tool.name}"))
     approved = Lam(App(site, _X_IN_BRANCH, label), "_")
     return Lam(App(App(App(Prim("case", (VERDICT,)), asked), approved), _DENIED), "x")
+
+
+def _only_argument(tool: surface.Tool) -> str | None:
+    """Return the argument that a command gets as it is, where there is but one."""
+    properties = None if tool.parameters is None else tool.parameters.get("properties")
+    names = [*properties] if isinstance(properties, Record) and tool.command is not None else []
+    return names[0] if len(names) == 1 else None

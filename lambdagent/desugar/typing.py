@@ -20,7 +20,7 @@ from lambdagent.ir.abi import DATA, LARGEST_NUMERAL
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import integer_text
-from lambdagent.ir.labels import OTHER, VERDICT, action_labels
+from lambdagent.ir.labels import OTHER, ROUND_LABELS, VERDICT, action_labels
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import children, nodes, reaches
@@ -278,6 +278,7 @@ def _result(site: Site) -> _Type:
     if site.kind == "action":
         tools = site.static["tools"]
         labels = action_labels(tuple(map(str, tools)) if isinstance(tools, tuple) else ())
+        labels = ROUND_LABELS if site.static.get("several") else labels
     elif site.kind == "confirm":
         labels = VERDICT
     elif site.kind == "label":

@@ -6,8 +6,10 @@ first call goes out. Faults of the world become `Failure`s here; they never leav
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
+from itertools import count
 from math import ceil
 from pathlib import Path
 from typing import Final, Protocol
@@ -31,7 +33,8 @@ from lambdagent.effects.protocol import (
     as_data,
 )
 from lambdagent.effects.redaction import Redaction
-from lambdagent.effects.render import messages_of, misfit, model_of
+from lambdagent.effects.render import messages_of, misfit, model_of, tools_of
+from lambdagent.effects.retrying import pause, retries_of, retry_delay_s
 from lambdagent.effects.speech import Speech
 from lambdagent.effects.stores import NOBODY, Owner, Stores, store_failure, turn
 from lambdagent.effects.tools import in_thread
@@ -157,6 +160,7 @@ class ModelHandler:
             render=lambda: messages_of(site, argument),
             render_last=lambda: asked_text(site, argument),
             timeout_s=self._model.timeout_s,
+            tools=tools_of(site.static),
             cancel=request.cancel,
             idempotency_key=request.idempotency_key,
             speech=None if tell is None else Speech(tell, self._redaction),
@@ -171,28 +175,40 @@ def model_failure(error: EffectError) -> Failure:
 
 
 class ToolSiteHandler:
-    """Runs a tool."""
+    """Runs a tool, again after failures that may pass if the file says so."""
 
     instant = False
 
-    def __init__(self, tool: ToolHandler, timeout_s: float) -> None:
-        """Run `tool`, for at most `timeout_s` a call."""
+    def __init__(self, tool: ToolHandler, timeout_s: float, retries: int = 0) -> None:
+        """Run `tool`, for at most `timeout_s` an attempt, `retries` times again."""
         self._tool = tool
         self._timeout_s = timeout_s
+        self._retries = retries
 
     def answer(self, request: Request) -> Data | Failure:
         """Return what the tool answered; a failure's text is an answer too."""
-        try:
-            return self._tool.call(self._invocation(request))
-        except ToolFailure as error:
-            return Failure("ToolError", error.text)
+        for attempt in count():
+            try:
+                return self._tool.call(self._invocation(request))
+            except ToolFailure as error:
+                if not self._goes_on(attempt, error, request):
+                    return Failure("ToolError", error.text)
+            pause(retry_delay_s(attempt), request.cancel)
+        raise AssertionError
 
     async def aanswer(self, request: Request) -> Data | Failure:
         """Return what the tool answered; a failure's text is an answer too."""
-        try:
-            return await self._tool.acall(self._invocation(request))
-        except ToolFailure as error:
-            return Failure("ToolError", error.text)
+        for attempt in count():
+            try:
+                return await self._tool.acall(self._invocation(request))
+            except ToolFailure as error:
+                if not self._goes_on(attempt, error, request):
+                    return Failure("ToolError", error.text)
+            await asyncio.sleep(retry_delay_s(attempt))
+        raise AssertionError
+
+    def _goes_on(self, attempt: int, error: ToolFailure, request: Request) -> bool:
+        return error.may_pass and attempt < self._retries and not request.cancel.cancelled
 
     def _invocation(self, request: Request) -> ToolInvocation:
         return ToolInvocation(
@@ -404,7 +420,8 @@ class Handlers:
                 model = self._models[site.name] = self._model_handler(site)
                 return model
             case "tool":
-                return ToolSiteHandler(_tool(site, self._base_dir), _limit_s(site))
+                retries = retries_of(site)
+                return ToolSiteHandler(_tool(site, self._base_dir), _limit_s(site), retries)
             case "now":
                 return InstantHandler(lambda _: self._clock())
         return StoreHandler(site, self._store(site), self.redaction)
@@ -428,7 +445,8 @@ class Handlers:
         if bound is None:
             provider = self._providers.of(model)
         else:
-            provider = adapted(model.provider, registry.lookup(bound))
+            natively = bool(site.static.get("native"))
+            provider = adapted(model.provider, registry.lookup(bound), natively=natively)
         return ModelHandler(model, provider, self.redaction, self._prices.get(model.name))
 
 
@@ -439,7 +457,8 @@ def _limit_s(site: Site) -> float:
 def _tool(site: Site, base_dir: Path | None) -> ToolHandler:
     name, command = str(site.static["name"]), site.static["command"]
     if isinstance(command, str):
-        return ShellTool(name, command, _limit_s(site), base_dir)
+        only = site.static.get("input")
+        return ShellTool(name, command, _limit_s(site), base_dir, parameter=only)
     if site.binding is None:
         raise EffectError(finding("S202", name=name))
     return PythonTool(name, registry.lookup(site.binding))

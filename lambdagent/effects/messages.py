@@ -23,12 +23,13 @@ import attrs
 
 from lambdagent.effects.attempts import persist
 from lambdagent.effects.loop_thread import LoopThread
-from lambdagent.effects.protocol import Message, ModelCall, Reply
+from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolSpec
 from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
 from lambdagent.effects.replies import CHECK_URL, OutOfFormError
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened, listen
 from lambdagent.effects.tokenizers import request_tokens
 from lambdagent.effects.transport_log import TransportLog
+from lambdagent.effects.wire_names import WireNames
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
@@ -38,6 +39,7 @@ from lambdagent.messages import phrase
 
 _BAD_REQUEST = 400
 _TOO_MANY = 429
+_REFUSALS = {400, 404, 422}  # what a service answers whose model has no tool calls
 _DEFAULT_TEMPERATURE = attrs.fields(Model).temperature.default
 
 _HINTS = {
@@ -163,7 +165,11 @@ class Courier(ABC):
 
     @abstractmethod
     def request(
-        self, model: Model, messages: tuple[Message, ...], refused: frozenset[str]
+        self,
+        model: Model,
+        messages: tuple[Message, ...],
+        tools: tuple[ToolSpec, ...],
+        refused: frozenset[str],
     ) -> dict[str, Any]:
         """Return the arguments of the SDK's call, without what the model has refused."""
 
@@ -240,13 +246,16 @@ class Courier(ABC):
         return line
 
     def _submit(self, call: ModelCall) -> Future[Reply]:
-        line = self._line()
-        answer = partial(self._answer, line.client, call, call.messages)
+        line, names = self._line(), WireNames(call.tools)
+        messages = tuple(map(names.message, call.messages))
+        answer = partial(self._answer, line.client, call, messages, names)
         return line.submit(self._log.follow(call, answer))
 
     # --- on the thread of the client -------------------------------------------------------------
 
-    async def _answer(self, client: Any, call: ModelCall, messages: tuple[Message, ...]) -> Reply:
+    async def _answer(
+        self, client: Any, call: ModelCall, messages: tuple[Message, ...], names: WireNames
+    ) -> Reply:
         caught: tuple[type[Exception], ...] = (
             TimeoutError,
             UnicodeError,
@@ -259,8 +268,8 @@ class Courier(ABC):
             async with asyncio.timeout(call.timeout_s) as limit:
                 tokens = request_tokens(call.model, [each.text for each in messages])
                 turn = Turn(self._rate, tokens, limit.when() or inf)
-                body = await self._exchange(client, call, messages, turn)
-            reply = self._understood(body)
+                body = await self._exchange(client, call, messages, turn, names)
+            reply = names.reply(self._understood(body))
             if reply.usage is not None:
                 turn.took(reply.usage.input + reply.usage.output)
             return self._priced(call.model, reply)
@@ -273,15 +282,17 @@ class Courier(ABC):
         call: ModelCall,
         messages: tuple[Message, ...],
         turn: Turn,
+        names: WireNames,
     ) -> bytes:
         """Send the request, again without each negotiable parameter that the model refuses."""
-        model = call.model
+        model, tools = call.model, tuple(map(names.spec, call.tools))
         known = self._refused.get(model.name, frozenset())
         negotiable = self.negotiable(model) | (set() if call.speech is None else _STREAMING)
         refused = known & negotiable  # another agent may have asked for what this one did not
         while True:
             try:
-                request = _keyed(self.request(model, messages, refused), call.idempotency_key)
+                request = self.request(model, messages, tools, refused)
+                request = _keyed(request, call.idempotency_key)
                 body = await persist(
                     partial(self._body, client, request, call, refused, turn),
                     retries=self.endpoint.max_retries,
@@ -386,6 +397,8 @@ class Courier(ABC):
             )
         elif isinstance(status, int):
             message, hint = self._status_text(status, error), _hint(status)
+            if call.tools and status in _REFUSALS and "tool" in message.lower():
+                hint = phrase("write `model.toolCalling: text`: this model may have no tool calls")
         else:
             message, hint = (
                 phrase("no connection to {url}", url=shown_url(self.endpoint.base_url)),

@@ -77,7 +77,7 @@ class _Loop:
 
     Attributes:
         site: The site of the model of a ReAct loop; None for other loops.
-        calls: Tools that the newest reply asks for in the provider's own form: ids by name.
+        calls: Tools that the newest reply asks for in the provider's own form: id and name.
         stopped: Whether its exit test has ended it.
     """
 
@@ -86,7 +86,7 @@ class _Loop:
     turns: int = 0
     count: _Count = attrs.field(factory=_Count)
     latency_s: float = 0.0
-    calls: dict[str, str] = attrs.field(factory=dict)
+    calls: tuple[tuple[str, str], ...] = ()
     stopped: bool = False
 
 
@@ -379,9 +379,16 @@ class Narrator:
         return next((loop.agent for loop in self._around(path)), self._agent)
 
     def _call_id(self, request: Request) -> str:
-        name = str(request.site.static["name"])
-        known = next((loop.calls for loop in self._around(request.key[:-1]) if loop.site), {})
-        return known.get(name) or key_text(request.key)
+        """Return the id of the call that `request` is, by its place in the reply or its name."""
+        name, path = str(request.site.static["name"]), request.key[:-1]
+        while path and not any(loop.site for loop in self._loops.get(path, ())):
+            path = path[:-2]
+        loops = [loop for loop in self._loops.get(path, ()) if loop.site]
+        calls = loops[-1].calls if loops else ()
+        place = request.key[len(path) + 1 : len(path) + 2]
+        own = [key for key, called in calls[place[0] :][:1] if called == name] if place else []
+        named = [key for key, called in calls if called == name]
+        return next(filter(None, (*own, *named[:1])), key_text(request.key))
 
     def _next_turn(self, request: Request) -> int:
         site = request.site
@@ -406,7 +413,7 @@ class Narrator:
             loop.count.add(None if reply is None else reply.usage)
         if loops and _thinks(request.site):
             calls = () if reply is None else reply.tool_calls
-            loops[0].calls = {call.name: call.id for call in reversed(calls)}
+            loops[0].calls = tuple((call.id, call.name) for call in calls)
 
     def _exit(self, path: Path, reason: str, key: Path | None = None) -> None:
         """Let the innermost loop of a thread be over; tell so, unless that was before `key`."""

@@ -56,12 +56,23 @@ class Message:
     Attributes:
         tool_calls: What an assistant asked for in this turn.
         tool_call_id: For the role ``tool``: the call that `text` answers.
+        name: For the role ``tool``: the tool that answers.
     """
 
     role: Role
     text: str
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
+    name: str | None = None
+
+
+@attrs.frozen
+class ToolSpec:
+    """A tool that a model is offered; `parameters` is the JSON Schema of its arguments."""
+
+    name: str
+    description: str
+    parameters: Record
 
 
 @attrs.frozen
@@ -229,6 +240,7 @@ class ModelCall:
         render_last: Returns the text of the newest message alone, at a cost that does not grow
             with the conversation.
         timeout_s: Longest wait for the reply, retries included.
+        tools: What the model is offered in the provider's own form; none where it calls by text.
         cancel: Says when nobody waits any more.
         idempotency_key: The same for a call that is made again since its answer got lost, None
             where the run is not kept.
@@ -241,6 +253,7 @@ class ModelCall:
     render: Callable[[], tuple[Message, ...]] = attrs.field(repr=False)
     render_last: Callable[[], str] = attrs.field(repr=False)
     timeout_s: float
+    tools: tuple[ToolSpec, ...] = ()
     cancel: Cancellation = attrs.field(factory=Cancellation, repr=False)
     idempotency_key: str | None = None
     speech: Speech | None = None
@@ -275,12 +288,18 @@ class ToolInvocation:
 
 
 class ToolFailure(Exception):  # noqa: N818 - to the program this is an answer, not an error
-    """A tool failed; `text` is what the program gets to see instead of an answer."""
+    """A tool failed.
 
-    def __init__(self, text: str) -> None:
+    Attributes:
+        text: What the program gets to see instead of an answer.
+        may_pass: Whether the same call may succeed when it is made again.
+    """
+
+    def __init__(self, text: str, *, may_pass: bool = True) -> None:
         """Carry `text`."""
         super().__init__(text)
         self.text = text
+        self.may_pass = may_pass
 
 
 def timeout_text(limit_s: float) -> str:

@@ -3,10 +3,15 @@
 Arguments are structured values; their text exists only here, and only when a handler asks for it.
 """
 
+from typing import Any
+
 from lambdagent.effects.history import fitting
-from lambdagent.effects.protocol import Message
+from lambdagent.effects.protocol import Message, ToolSpec
+from lambdagent.effects.tool_docs import tool_prompt
+from lambdagent.effects.turns import heard, paired, said
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data_text import data_text
 from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference
 from lambdagent.ir.surface import Model
@@ -14,14 +19,6 @@ from lambdagent.machine.state import Value
 from lambdagent.machine.text import text_of_value
 from lambdagent.machine.values import parts, sketch
 from lambdagent.machine.window import Window, turn_of
-
-_TOOL_PROTOCOL = """\
-You can use tools. To call one, write a single JSON object and nothing after it:
-{{"tool": "NAME", "args": ARGUMENTS}}
-You will get what the tool answered, and can then go on. When you know the final answer, write
-{{"tool": "terminate", "args": "THE ANSWER"}}
-Tools:
-{tools}"""
 
 
 def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
@@ -35,25 +32,36 @@ def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
             sent in any case does not fit (E015).
     """
     messages = [Message("system", text) for text in _system_texts(site.static)]
+    natively = bool(site.static.get("native"))
     if not site.static["conversation"]:
-        return (*messages, Message("user", text_of_value(argument)))
+        return _ended(messages, argument, natively=natively)
     try:
         history, newest = parts(argument)
         fixed = [message.text for message in messages]
-        messages += _said(*fitting(site, model_of(site.static), fixed, history, newest))
+        if natively:
+            fixed.append(data_text(site.static["tools"]))
+        window, mark = fitting(site, model_of(site.static), fixed, history, newest)
+        messages += _said(window, mark, natively=natively)
     except (LookupError, TypeError, ValueError) as error:
         raise misfit(site, argument, "⟨what `conv.read` answers, what is new⟩") from error
-    return (*messages, Message("user", text_of_value(newest)))
+    return _ended(messages, newest, natively=natively)
 
 
 def message_count(site: Site, argument: Value) -> int:
     """Return how many messages `messages_of` returns; 0 where it refuses."""
-    if not site.static["conversation"]:
+    if not site.static["conversation"] and not site.static.get("native"):
         return len(_system_texts(site.static)) + 1
     try:
         return len(messages_of(site, argument))
     except EffectError:
         return 0
+
+
+def _ended(messages: list[Message], newest: Value, *, natively: bool) -> tuple[Message, ...]:
+    """Return `messages` with the newest at their end, and calls and results in pairs."""
+    if natively:
+        return paired([*messages, *heard(newest)])
+    return (*messages, Message("user", text_of_value(newest)))
 
 
 def misfit(site: Site, argument: Value, expected: str) -> EffectError:
@@ -62,13 +70,16 @@ def misfit(site: Site, argument: Value, expected: str) -> EffectError:
     return EffectError(finding("R011", site=name, got=sketch(argument), expected=expected))
 
 
-def _said(window: Window, mark: str) -> list[Message]:
+def _said(window: Window, mark: str, *, natively: bool) -> list[Message]:
     """Return what was said, oldest first, after the mark for what is left out."""
     found = [Message("system", mark)] if mark else []
     for turn in reversed(window.turns):
         asked, reply, _ = turn_of(turn)
-        found.append(Message("user", text_of_value(asked)))
-        found.append(Message("assistant", text_of_value(reply)))
+        if natively:
+            found += [*heard(asked), said(reply)]
+        else:
+            found.append(Message("user", text_of_value(asked)))
+            found.append(Message("assistant", text_of_value(reply)))
     return found
 
 
@@ -85,15 +96,15 @@ def _system_texts(static: Record) -> list[str]:
     prompt = str(static["prompt"])
     texts = [prompt]
     tools, labels = static.get("tools", ()), static.get("labels", ())
+    tools = () if static.get("native") else tools
     if tools:
-        texts.append(_TOOL_PROTOCOL.format(tools="\n".join(map(_tool_line, tools))))
+        texts.append(tool_prompt(tools, several=bool(static.get("several"))))
     if not all(label in prompt for label in labels):
         texts.append(f"Answer with one of: {', '.join(labels)}")
     return [text for text in texts if text]
 
 
-def _tool_line(tool: Data) -> str:
-    if not isinstance(tool, Record):
-        return ""
-    description = tool["description"]
-    return f"- {tool['name']}: {description}" if description else f"- {tool['name']}"
+def tools_of(static: Record) -> tuple[ToolSpec, ...]:
+    """Return the tools that a model is offered in the provider's own form."""
+    offered: Any = static["tools"] if static.get("native") else ()
+    return tuple(ToolSpec(**tool) for tool in offered)

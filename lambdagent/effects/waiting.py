@@ -13,6 +13,7 @@ import attrs
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.protocol import timeout_text
+from lambdagent.effects.retrying import whole_limit_s
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import BudgetError, CheckpointError, finding, in_english
 from lambdagent.ir.data import Data, Record
@@ -90,7 +91,7 @@ Done = list[tuple[Flight, Callable[[], Answer]]]
 
 def take_off(request: Request, now_s: float) -> Flight:
     """Return `request` as it goes under way."""
-    limit = request.site.timeout_s
+    limit = whole_limit_s(request.site)
     grace = _GRACE_S if request.site.kind == "llm" else 0.0
     return Flight(request, _FOREVER if limit is None else now_s + limit + grace)
 

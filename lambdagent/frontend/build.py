@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import attrs
 
-from lambdagent.errors import Diagnostic, compile_error, finding
+from lambdagent.errors import Diagnostic, compile_error, finding, plain
 from lambdagent.frontend import schema
 from lambdagent.frontend.check import Config
 from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
@@ -26,6 +26,7 @@ from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import certain, in_file_order, nearest, reason_of
 from lambdagent.frontend.run_limits import check_run_limits
 from lambdagent.frontend.sound import sound
+from lambdagent.frontend.tool_parameters import tool_parameters
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
@@ -59,6 +60,7 @@ SUMMARY_PROMPT: Final = (
     " list. Write what is worth remembering of them, in one to three sentences, in the language"
     " of the question, and nothing else."
 )
+_POLICY: Final = Record(schema.POLICY.defaults)
 NO_OVERRIDES: Final = Overrides()
 
 
@@ -150,6 +152,7 @@ class _Builder:
             tools=self.tools(at, self.overrides.tool_timeout_s or body["toolTimeout"]),
             observation_enabled=body["observationEnabled"],
             early_stop=body.get("earlyStop"),
+            max_concurrent=self.policy(at)["maxConcurrent"],
         )
         max_steps = self.overrides.max_steps or body["maxSteps"]
         return surface.Loop(step, "False", max_steps, verbose=body["verbose"])
@@ -236,18 +239,74 @@ class _Builder:
     # --- tools, guard, memory ---
 
     def tools(self, at: _Spot, timeout_s: float) -> Any:
-        """Return the tools of a `react` agent: those it lists, then the other injected ones."""
-        names = at.data.get("mcp", _EMPTY).get("localTools", ())
-        injected = self.overrides.tools
-        every = [*dict.fromkeys(names), *(name for name in injected if name not in names)]
+        """Return the tools of a `react` agent: those it lists, its own, the other injected."""
+        listed = at.data.get("mcp", _EMPTY).get("localTools", ())
+        own = self.own_tools(at, timeout_s)
+        every = [*dict.fromkeys((*listed, *own, *self.overrides.tools))]
         self.check_confirmed(at, every)
-        return tuple(self.confirmed(self.tool(name, timeout_s), at.data) for name in every)
+        retries = self.policy(at)["retryOnFail"]
+        return tuple(
+            self.confirmed(self.tool(name, own.get(name), timeout_s, retries), at.data)
+            for name in every
+        )
 
-    def tool(self, name: str, timeout_s: float) -> surface.Tool:
+    def policy(self, at: _Spot) -> Any:
+        """Return how the tools of an agent are called."""
+        return at.data.get("mcp", _EMPTY).get("policy", _POLICY)
+
+    def own_tools(self, at: _Spot, timeout_s: float) -> dict[str, surface.Tool]:
+        """Return the tools that the file defines, by name."""
+        found: dict[str, surface.Tool] = {}
+        for number, each in enumerate(at.data.get("tools", ())):
+            path = (*at.path, "tools", number)
+            name = each["name"]
+            if name == TERMINATE:
+                expected = phrase("a name other than `{name}`", name=TERMINATE)
+                hint = phrase("leave it out: `terminate` ends the loop and calls nothing")
+                words = {"expected": expected, "actual": name, "hint": hint}
+                self.report("S104", (*path, "name"), **words)
+            elif name in found:
+                self.report("S201", (*path, "name"), name=name, things="tools")
+            else:
+                found[name] = surface.Tool(
+                    name,
+                    description=each.get("description", ""),
+                    command=each.get("command"),
+                    timeout_s=self.overrides.tool_timeout_s or each.get("timeout", timeout_s),
+                    idempotent=each["idempotent"],
+                    parameters=self.parameters(each.get("parameters"), (*path, "parameters")),
+                )
+        return found
+
+    def parameters(self, written: Record | None, path: Path) -> Record | None:
+        """Return the JSON Schema of the arguments that the file gives a tool."""
+
+        def refuse(inside: tuple[str, ...], expected: str, actual: object, hint: str) -> None:
+            words = {"expected": expected, "actual": plain(actual), "hint": hint}
+            self.report("S104" if hint else "S103", (*path, *inside), **words)
+
+        return None if written is None else tool_parameters(written, refuse)
+
+    def tool(
+        self, name: str, own: surface.Tool | None, timeout_s: float, retries: int
+    ) -> surface.Tool:
+        """Return the tool `name`; what the file says of it goes before what the function does."""
         injected = self.overrides.tools.get(name)
-        if injected is None or name == TERMINATE:
+        if name == TERMINATE:
             return surface.Tool(name, timeout_s=timeout_s)
-        return attrs.evolve(injected, timeout_s=timeout_s)
+        if own is None:
+            found = surface.Tool(name) if injected is None else injected
+            return attrs.evolve(found, timeout_s=timeout_s, retries=found.retries or retries)
+        if injected is None:
+            return attrs.evolve(own, retries=retries)
+        return attrs.evolve(
+            injected,
+            description=own.description or injected.description,
+            timeout_s=own.timeout_s,
+            idempotent=own.idempotent or injected.idempotent,
+            parameters=own.parameters or injected.parameters,
+            retries=injected.retries or retries,
+        )
 
     def confirmed(self, tool: surface.Tool, data: Any) -> surface.Tool:
         """Return `tool`, to be confirmed if the agent or who injected it wants that."""

@@ -26,8 +26,10 @@ from lambdagent.frontend.kinds import (
     ListOrMap,
     MapOf,
     Model,
+    Reply,
     Script,
     Step,
+    Text,
 )
 from lambdagent.frontend.nodes import (
     MAX_FINDINGS,
@@ -43,13 +45,16 @@ from lambdagent.frontend.nodes import (
     span_of,
 )
 from lambdagent.frontend.report import BAD, Path, Reporter, in_file_order, reason_of
-from lambdagent.frontend.values import READERS, any_scalar
+from lambdagent.frontend.values import READERS, any_scalar, read_text
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.services import provider_of
 from lambdagent.messages import phrase
 from lambdagent.source import Source, Span
 
 _AGENT = Agent()
+_REPLY_TEXT = Text()
+_REPLY_KEYS = {"text", "finish_reason", "tool_calls", "usage"}
+_CALL_KEYS = {"id", "name", "arguments"}
 _OF_PROVIDER = ("name", "baseUrl", "script")
 _KEYS = re.compile(r"[\w-]+|\[(\d+)\]")
 
@@ -312,6 +317,23 @@ class _Checker(Reporter):
             self.absent(schema.SCRIPT, "replies", node, path)
         return found
 
+    def reply(self, _kind: Reply, node: Node, path: Path) -> Any:
+        """Return a reply of a `scripted` model."""
+        if not isinstance(node, MapNode):
+            return read_text(self, _REPLY_TEXT, node, path)
+        found = self.anything(Anything(), node, path)
+        calls = found.get("tool_calls", ()) if isinstance(found, Record) else ()
+        named = isinstance(calls, tuple) and all(
+            isinstance(call, Record)
+            and isinstance(call.get("name"), str)
+            and call.keys() <= _CALL_KEYS
+            for call in calls
+        )
+        text = found.get("text", "") if isinstance(found, Record) else ""
+        if found is BAD or (found.keys() <= _REPLY_KEYS and isinstance(text, str) and named):
+            return found
+        return self.wrong(node, path, phrase("a text, or `{text: …, tool_calls: [{name: …}]}`"))
+
     # --- agents ---
 
     def step(self, _kind: Step, node: Node, path: Path) -> Any:
@@ -379,6 +401,7 @@ _STRUCTURES: Mapping[type, Callable[..., Any]] = {
     ListOrMap: _Checker.list_or_map,
     MapOf: _Checker.map_of,
     Model: _Checker.model_block,
+    Reply: _Checker.reply,
     Script: _Checker.script,
     Step: _Checker.step,
 }

@@ -30,6 +30,24 @@ _LARGEST: Final = 2**63 - 1
 _TEXT: Final[Json] = {"type": ["string", "number", "boolean"]}
 # A text in which each `${` begins `${NAME}` or `${NAME:-default}`, or is written `$${`.
 _VARIABLES: Final = r"^([^$]|\$\$\{|\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}|\$(?!\{))*$"
+_REPLY: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "text": {"type": "string"},
+        "finish_reason": {},
+        "tool_calls": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"id": {}, "name": {"type": "string"}, "arguments": {}},
+                "required": ["name"],
+                "additionalProperties": False,
+            },
+        },
+        "usage": {},
+    },
+    "additionalProperties": False,
+}
 _FLAG: Final[Json] = {
     "anyOf": [
         {"type": "boolean"},
@@ -64,6 +82,7 @@ def json_schema(language: str = "en") -> Json:
             "prompt": writer.block(STEP, "chain.steps[]"),
             "model": writer.block(MODEL, "model"),
             "script": writer.script(),
+            "reply": {"anyOf": [_TEXT, _REPLY]},
         },
     }
 
@@ -188,6 +207,7 @@ def _scalar(kind: kinds.Kind) -> Json:
 _NAMED: Final[dict[type, str]] = {
     kinds.Agent: "nested",
     kinds.Model: "model",
+    kinds.Reply: "reply",
     kinds.Script: "script",
     kinds.Step: "step",
 }

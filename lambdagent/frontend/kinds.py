@@ -116,6 +116,11 @@ class Script:
 
 
 @attrs.frozen(eq=False, repr=False)
+class Reply:
+    """What a model says in a script: a text, or a mapping as in a recording."""
+
+
+@attrs.frozen(eq=False, repr=False)
 class Agent:
     """A whole agent."""
 
@@ -132,7 +137,7 @@ class Anything:
 
 Kind: TypeAlias = (
     "Text | Integer | Number | Flag | Remembered | Choice | Expression | Pattern | ListOf | MapOf"
-    " | ListOrMap | Model | Script | Agent | Step | Anything | Block"
+    " | ListOrMap | Model | Script | Reply | Agent | Step | Anything | Block"
 )
 
 # --- fields --------------------------------------------------------------------------------------

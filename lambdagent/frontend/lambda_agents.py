@@ -342,12 +342,11 @@ class _Reader:
                 self.report("P038", entry.tree, what=NO_NAME, hint=TOOL_HINT)
                 return _nothing
         stop = self.test(found["STOP"], EARLY_STOP_NAMES).text if "STOP" in found else None
-        name, description = self.rows.step(asked, lam)
+        told = self.rows.step(asked, lam)
 
         def build(*agents: surface.Term) -> surface.Term:
             step = surface.ReActStep(
-                name,
-                description=description,
+                **told,
                 think=lam,
                 tools=[
                     self.tool_of(entry.label, agent, entry.tree)

@@ -13,6 +13,7 @@ from typing import Any
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.frontend.lambda_sites import (
     COMMAND,
+    OBJECT,
     STRATEGY,
     TEXT,
     TRUTH,
@@ -43,6 +44,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "strategy": STRATEGY,
         "step": TEXT,
         "step_description": TEXT,
+        "max_concurrent": WHOLE,
     },
     "tool": {
         "name": TEXT,
@@ -51,10 +53,17 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "idempotent": TRUTH,
         "confirm": TRUTH,
         "timeout": WAIT,
+        "parameters": OBJECT,
+        "retries": WHOLE,
     },
 }
 _HISTORY = ("max_history_tokens", "recent_turns", "strategy")
 _TOOL = {"timeout": "timeout_s"}
+_STEP = {
+    "step": "name",
+    "step_description": "description",
+    "max_concurrent": "max_concurrent",
+}
 NAMELESS = "agent"
 
 
@@ -85,10 +94,11 @@ class Rows:
         history = {field: row[field] for field in _HISTORY if field in row}
         return surface.ConversationLam(name, prompt, model, parser, **history)
 
-    def step(self, asked: Asked, think: surface.Lam) -> tuple[str, str]:
-        """Return name and description of the step around the model call `think`."""
+    def step(self, asked: Asked, think: surface.Lam) -> dict[str, Any]:
+        """Return what is said of the step around the model call `think`, its name among it."""
         row = self.row("llm", NAMELESS if asked.name is None else name_of(asked.name))
-        return str(row.get("step", step_name(think))), str(row.get("step_description", ""))
+        told = {field: row[key] for key, field in _STEP.items() if key in row}
+        return {"name": step_name(think), **told}
 
     def tool(self, key: str) -> surface.Tool:
         """Return the tool of ``Tool("key", x)``."""

@@ -25,7 +25,7 @@ from lambdagent.ir.services import provider_of
 from lambdagent.ir.sites import KINDS, Site
 from lambdagent.ir.spelling import JOIN, site_reference
 from lambdagent.ir.strategies import SUMMARY, is_strategy, parse_strategy
-from lambdagent.ir.surface import SCOPES, STRATEGIES, Model, model_row
+from lambdagent.ir.surface import SCOPES, STRATEGIES, TOOL_CALLING, Model, model_row
 from lambdagent.ir.walk import site_names
 from lambdagent.messages import phrase
 from lambdagent.source import Span
@@ -64,7 +64,9 @@ def _are_texts(value: Any) -> bool:
 
 def _are_tools(value: Any) -> bool:
     return isinstance(value, tuple) and all(
-        isinstance(item, Record) and {*item} == {"name", "description"} for item in value
+        isinstance(item, Record)
+        and {"name", "description"} <= {*item} <= {"name", "description", "parameters"}
+        for item in value
     )
 
 
@@ -85,7 +87,7 @@ LABELS = Kind(
 )
 OBJECT = Kind(phrase("an object"), lambda value: isinstance(value, Record))
 ROWS = Kind(phrase("what its `text` is read as"), lambda _: True)
-TOOLS = Kind(phrase("a list of {name, description}"), _are_tools)
+TOOLS = Kind(phrase("a list of {name, description, parameters}"), _are_tools)
 TYPE = Kind(phrase("a type of pure λ"), is_type)
 STRATEGY = Kind(phrase("a strategy of conversations"), is_strategy)
 SUMMARISING = Kind(
@@ -149,12 +151,16 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "conversation": Field(TRUTH, default=False),
         "model": Field(MODEL, None),
         "tools": Field(TOOLS, OPTIONAL),
+        "native": Field(TRUTH, OPTIONAL),
+        "several": Field(TRUTH, OPTIONAL),
         "labels": Field(LABELS, OPTIONAL),
     },
     "tool": {
         "name": Field(TEXT, str),
         "command": Field(COMMAND, None),
         "description": Field(TEXT, ""),
+        "input": Field(TEXT, OPTIONAL),
+        "retries": Field(WHOLE, OPTIONAL),
     },
     "now": {},
     "conv.read": _read,
@@ -172,12 +178,21 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "expression": Field(ROWS, OPTIONAL),
         "text": Field(TEXT),
     },
-    "stop": {"expression": Field(ROWS, OPTIONAL), "text": Field(TEXT)},
-    "action": {"tools": Field(TEXTS, ())},
+    "stop": {
+        "expression": Field(ROWS, OPTIONAL),
+        "text": Field(TEXT),
+        "several": Field(TRUTH, OPTIONAL),
+    },
+    "action": {
+        "tools": Field(TEXTS, ()),
+        "parameters": Field(OBJECT, OPTIONAL),
+        "several": Field(TRUTH, OPTIONAL),
+    },
     "label": {"labels": Field(LABELS)},
     "next": {
         "conversation": Field(TRUTH, default=False),
         "observation": Field(TRUTH, default=True),
+        "several": Field(TRUTH, OPTIONAL),
     },
     "thought": {},
     "concat": {"count": Field(COUNT, None)},
@@ -223,9 +238,10 @@ MODEL_FIELDS: Mapping[str, Kind] = {
     "timeout_s": WAIT,
     "script": Kind(phrase("an object or null"), lambda v: v is None or isinstance(v, Record)),
     "context_window": WHOLE,
+    "tool_calling": Kind(phrase("auto, native or text"), lambda v: v in TOOL_CALLING),
 }
 # Left out where it is as usual, even where all else is written.
-_MAY_LACK = {"context_window"}
+_MAY_LACK = {"context_window", "tool_calling"}
 
 
 class WrongSiteError(Exception):

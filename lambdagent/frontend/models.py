@@ -16,7 +16,7 @@ from lambdagent.frontend import schema
 from lambdagent.frontend.report import certain, nearest, reason_of
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
-from lambdagent.ir.services import SCRIPTED, SERVICES, provider_of
+from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES, provider_of
 from lambdagent.ir.strategies import MANAGED
 from lambdagent.messages import phrase
 
@@ -146,6 +146,7 @@ class Models:
             timeout_s=settings["timeout"],
             context_window=settings["contextWindow"],
             script=self.script(settings.get("script")),
+            tool_calling=settings["toolCalling"],
             binding=chosen.providers.get(provider),
         )
         return model, strategy_of(settings), history_tokens(settings)
@@ -179,6 +180,10 @@ class Models:
             self.report("S104", (*path, "provider"), **words, instead=instead)
         elif not name and not injected and SERVICES[provider].needs_name:
             self.report("S101", (*path, "name"), doc=reason_of(fields["name"]), key="name")
+        if settings["toolCalling"] == "native" and provider == CLAUDE_CODE and not injected:
+            expected = phrase("`auto` or `text`: `{name}` calls tools of its own", name=provider)
+            words = {"expected": expected, "actual": "native"}
+            self.report("S104", (*path, "toolCalling"), **words, hint=phrase("remove it"))
         if "script" in settings and provider != SCRIPTED:
             self.report("S111", (*path, "script"), needed="provider: scripted")
         if provider == SCRIPTED and "script" not in settings and not injected:

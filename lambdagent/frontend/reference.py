@@ -133,6 +133,7 @@ _WORDS = {
         "Remembered": (
             "`true`, `false`, `full`, `sliding_window(n)`, `token_budget(n)` or `summary(n)`"
         ),
+        "Reply": "text or mapping",
         "Script": "block",
         "Step": "step or agent",
         "Text": "text",
@@ -164,6 +165,7 @@ _WORDS = {
         "Remembered": (
             "`true`、`false`、`full`、`sliding_window(n)`、`token_budget(n)` 或 `summary(n)`"
         ),
+        "Reply": "文本或映射",
         "Script": "块",
         "Step": "步骤或 Agent",
         "Text": "文本",

@@ -22,7 +22,7 @@ CUT = "…"
 # Floats up to here are all of their whole numbers.
 _EXACT = 1 << 53
 _TOOL = attrs.fields(surface.Tool)
-_TOOL_SETTINGS = ("description", "command", "idempotent", "confirm")
+_TOOL_SETTINGS = ("description", "command", "idempotent", "confirm", "retries")
 _HEARD = attrs.fields(surface.ConversationLam)
 
 
@@ -74,6 +74,8 @@ class RowTable:
             row["step"] = step.name
         if step is not None and step.description:
             row["step_description"] = step.description
+        if step is not None and step.max_concurrent != 1:
+            row["max_concurrent"] = step.max_concurrent
         name = self._key("llm", term.name, {"agent": term.name}, row)
         return (None if term.model is None else self._model(term.model)), prompt, name
 
@@ -82,6 +84,8 @@ class RowTable:
         row = _unusual({name: getattr(term, name) for name in _TOOL_SETTINGS}, _TOOL)
         if term.timeout_s != _TOOL.timeout_s.default:
             row["timeout"] = plain_number(term.timeout_s)
+        if term.parameters is not None:
+            row["parameters"] = term.parameters
         return self._key("tool", term.name, {"name": term.name}, row)
 
     def _model(self, model: surface.Model) -> str:

@@ -12,8 +12,9 @@ OTHER: Final = "_"
 MEMORY: Final = ("memory",)
 TRANSCRIPT: Final = ("transcript",)
 REPLY: Final = ("reply",)
-# What tools answered to the calls of one reply.
+# What tools answered to the calls of one reply, and all such rounds of a loop without a history.
 RESULTS: Final = ("results",)
+ROUNDS: Final = ("rounds",)
 # Stands in a conversation for turns that a model has summarised.
 SUMMARY: Final = ("summary",)
 # What a person says about a call: go on, or why not.
@@ -35,6 +36,12 @@ EARLY_STOP_NAMES: Final = (
 
 _CALL: Final = "call "
 _ENDS: Final = ("invalid", "terminate", "answer")
+# What a reply can mean whose calls the provider itself has found.
+ROUND_LABELS: Final = ("calls", *_ENDS[1:])
+# Calls of one reply that are made; the model is told of the others that they were not.
+MOST_CALLS: Final = 32
+# What stands for the name of a tool where no tool was called.
+NO_TOOL: Final = "tool call"
 
 
 def action_labels(tools: tuple[str, ...]) -> tuple[str, ...]:
@@ -42,9 +49,14 @@ def action_labels(tools: tuple[str, ...]) -> tuple[str, ...]:
     return (*(f"{_CALL}{tool}" for tool in tools), *_ENDS)
 
 
+def call_labels(tools: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the labels of one of several calls: of each tool, or one that cannot be made."""
+    return (*(f"{_CALL}{tool}" for tool in tools), _ENDS[0])
+
+
 def ends_loop(labels: tuple[str, ...], index: int) -> bool:
     """Whether the label at `index` says that a ReAct loop is over."""
-    return labels[-len(_ENDS) :] == _ENDS and labels[index] in _ENDS[1:]
+    return labels[-2:] == _ENDS[1:] and labels[index] in _ENDS[1:]
 
 
 def action_name(labels: tuple[str, ...], index: int) -> str:

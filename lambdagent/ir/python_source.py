@@ -204,6 +204,8 @@ def _arguments(value: Any) -> list[tuple[str, Any]]:
 
 def _is_default(default: Any, value: Any) -> bool:
     if isinstance(default, attrs.Factory):  # type: ignore[arg-type]  # a class, typed as a function
+        if default.takes_self:  # derived from what cannot be written here
+            return value is None
         default = default.factory()
     return type(value) is type(default) and bool(value == default)
 

@@ -19,10 +19,12 @@ from lambdagent.ir import fields, registry
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.labels import OTHER, TERMINATE
 from lambdagent.ir.services import provider_of
+from lambdagent.ir.signature import parameters_of
 from lambdagent.ir.strategies import MANAGED
 from lambdagent.ir.url import shown_url
 
-# How the answer of a model call is read.
+# How tools are called, and how the answer of a model call is read.
+TOOL_CALLING = ("auto", "native", "text")
 PARSERS = ("text", "json", "number", "boolean", "raw", "reply")
 # How many tokens a model reads where nothing else is said.
 USUAL_WINDOW = 200_000
@@ -42,6 +44,8 @@ class Model:
     Attributes:
         timeout_s: Longest wait for one call, in seconds.
         script: Replies of the ``scripted`` provider.
+        tool_calling: How tools are called: ``native`` as the provider has it, ``text`` as the
+            prompt says, ``auto`` natively where the provider is known for it.
         binding: Key of a provider object in the registry.
     """
 
@@ -61,11 +65,12 @@ class Model:
     )
     context_window: int = attrs.field(default=USUAL_WINDOW, validator=fields.whole)
     script: Record | None = None
+    tool_calling: str = attrs.field(default="auto", validator=attrs.validators.in_(TOOL_CALLING))
     binding: str | None = attrs.field(default=None, eq=False)
 
 
 def model_row(model: Model) -> Data:
-    """Return the settings of `model` as data; a usual window is left out."""
+    """Return the settings of `model` as data; what is usual of window and tools is left out."""
     row = Record(
         provider=model.provider,
         name=model.name,
@@ -77,9 +82,12 @@ def model_row(model: Model) -> Data:
         timeout_s=model.timeout_s,
         script=model.script,
     )
-    if model.context_window == USUAL_WINDOW:
-        return row
-    return Record(row, context_window=model.context_window)
+    more: dict[str, Data] = {}
+    if model.context_window != USUAL_WINDOW:
+        more["context_window"] = model.context_window
+    if model.tool_calling != "auto":
+        more["tool_calling"] = model.tool_calling
+    return Record(row, **more) if more else row
 
 
 def _model(value: Model | str | None) -> Model | None:
@@ -160,6 +168,15 @@ def _implementation(value: Callable[..., object] | str | None) -> str | None:
     return registry.register(value) if callable(value) else value
 
 
+def _signature_of(tool: Any) -> Record | None:
+    key = tool.implementation
+    return None if key is None else parameters_of(registry.lookup(key))
+
+
+def _schema(value: Mapping[str, object] | None) -> Record | None:
+    return None if value is None else _initial(value)
+
+
 @attrs.frozen
 class Tool(Term):
     """An effect by name: a Python function, a shell command, a remote tool.
@@ -170,6 +187,9 @@ class Tool(Term):
         timeout_s: Longest wait for one call, in seconds.
         idempotent: Whether calling it twice does no harm.
         confirm: Whether a person has to approve each call before it is made.
+        parameters: JSON Schema of the arguments, an object; of a function by default as its
+            signature and docstring say. None takes one text.
+        retries: How often a call that failed is made again.
     """
 
     name: str
@@ -181,6 +201,10 @@ class Tool(Term):
     )
     idempotent: bool = attrs.field(default=False, kw_only=True)
     confirm: bool = attrs.field(default=False, kw_only=True)
+    parameters: Record | None = attrs.field(
+        default=attrs.Factory(_signature_of, takes_self=True), kw_only=True, converter=_schema
+    )
+    retries: int = attrs.field(default=0, kw_only=True, validator=fields.whole)
 
     @property
     def fn(self) -> Callable[[Any], Any]:
@@ -208,12 +232,16 @@ def _tools(tools: Iterable[Tool]) -> tuple[Tool, ...]:
 
 @attrs.frozen
 class ReActStep(Tool):
-    """One round of a ReAct loop: think, choose, act, observe."""
+    """One round of a ReAct loop: think, choose, act, observe.
+
+    Of several calls in one reply `max_concurrent` are made at once, the others after them.
+    """
 
     think: Lam = attrs.field(kw_only=True)
     tools: tuple[Tool, ...] = attrs.field(kw_only=True, converter=_tools)
     observation_enabled: bool = attrs.field(default=True, kw_only=True)
     early_stop: str | None = attrs.field(default=None, kw_only=True)
+    max_concurrent: int = attrs.field(default=1, kw_only=True, validator=fields.whole)
 
     def __attrs_post_init__(self) -> None:
         """Refuse two tools of one name."""

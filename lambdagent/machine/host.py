@@ -10,19 +10,36 @@ from lambdagent.ir.labels import (
     EXIT_CONDITION,
     MAX_TURNS,
     OTHER,
+    RESULTS,
+    ROUNDS,
     TERMINATE,
     TRANSCRIPT,
     action_labels,
 )
 from lambdagent.machine.answers import text_of
+from lambdagent.machine.called import Answer, Call, Invalid, finish_of, fitted
 from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
+from lambdagent.machine.several_calls import read_round
 from lambdagent.machine.state import CONS, NIL_VALUE, PAIR, TAGGED, Value
 from lambdagent.machine.text import text_of_data, text_of_value
-from lambdagent.machine.toolcall import Answer, Call, Invalid, extract_call
-from lambdagent.machine.values import Noted, inject, pair, parts, project, tagged, tuple_items
+from lambdagent.machine.toolcall import extract_call
+from lambdagent.machine.values import (
+    Noted,
+    inject,
+    list_items,
+    list_value,
+    pair,
+    parts,
+    project,
+    tagged,
+    tuple_items,
+)
 
 HostFunction = Callable[[Value], Value]
+
+# What a model sees of a result that it is not to see.
+_NOT_SHOWN = "(the result is not shown)"
 
 
 def predicate(static: Record) -> HostFunction:
@@ -43,20 +60,21 @@ def predicate(static: Record) -> HostFunction:
 
 
 def stop(static: Record) -> HostFunction:
-    """The exit test of a ReAct loop, over ⟨reply, ⟨tool, ⟨argument, ⟨observation, round⟩⟩⟩⟩."""
+    """The exit test of a ReAct loop, over ⟨reply, ⟨tool, ⟨argument, ⟨observation, round⟩⟩⟩⟩.
+
+    Where a reply may hold several calls it is over ⟨reply, ⟨results, round⟩⟩.
+    """
     expression = static["expression"]
+    tools_of = _several_tools if static.get("several") else _one_tool
 
     def run(value: Value) -> Value:
-        reply, tool, argument, observation, done = map(project, tuple_items(value))
-        call = Record(id="", name=tool, arguments=argument)
+        reply, *seen, done = map(project, tuple_items(value))
         bound: dict[str, Data] = {
             "x": text_of(reply),
             "content": text_of(reply),
             "turn": done + 1 if isinstance(done, int) else 1,
-            "finish_reason": reply.get("finish_reason") if isinstance(reply, Record) else None,
-            "tool_calls": (call,),
-            "tool_results": Record({text_of_data(tool): observation}),
-            "observation": observation,
+            "finish_reason": finish_of(reply),
+            **tools_of(reply, *seen),
         }
         passed, reason = check(expression, bound)
         if passed:
@@ -66,9 +84,36 @@ def stop(static: Record) -> HostFunction:
     return run
 
 
+def _one_tool(_reply: Data, tool: Data, argument: Data, observation: Data) -> dict[str, Data]:
+    """Return what an exit test knows of the tool of a round."""
+    return {
+        "tool_calls": (Record(id="", name=tool, arguments=argument),),
+        "tool_results": Record({text_of_data(tool): observation}),
+        "observation": observation,
+    }
+
+
+def _several_tools(reply: Data, results: Data) -> dict[str, Data]:
+    """Return what an exit test knows of the tools of a round, ⟨tool, observation⟩ each."""
+    items = results if isinstance(results, tuple) else ()
+    rows = [(text_of_data(row[0]), row[1]) for row in items if isinstance(row, tuple)]
+    called = reply.get("tool_calls") if isinstance(reply, Record) else None
+    texts = [text_of_data(observation) for _, observation in rows]
+    return {
+        "tool_calls": called or tuple(Record(id="", name=n, arguments=None) for n, _ in rows),
+        "tool_results": Record(dict(rows)),
+        "observation": rows[0][1] if len(rows) == 1 else "\n\n".join(texts),
+    }
+
+
 def action(static: Record) -> HostFunction:
-    """Decode a reply: ``call tool⟨args⟩ | invalid⟨why⟩ | terminate⟨answer⟩ | answer⟨text⟩``."""
-    tools = _strings(static["tools"])
+    """Decode a reply: ``call tool⟨args⟩ | invalid⟨why⟩ | terminate⟨answer⟩ | answer⟨text⟩``.
+
+    Where a reply may hold several calls, see `several_calls`.
+    """
+    tools, schemas = _strings(static["tools"]), static.get("parameters", Record())
+    if static.get("several"):
+        return lambda value: read_round(project(value), tools, schemas)
     labels = action_labels(tools)
     known = (*tools, TERMINATE)
     number = {tool: i for i, tool in enumerate(known)}
@@ -76,21 +121,18 @@ def action(static: Record) -> HostFunction:
     def run(value: Value) -> Value:
         reply = project(value)
         text = text_of(reply)
-        decoded = _native_call(reply, known) or extract_call(text, known, _finish(reply))
+        decoded = _native_call(reply, known) or extract_call(text, known, finish_of(reply))
+        if isinstance(decoded, Call) and decoded.tool == TERMINATE:
+            return tagged(labels, len(tools) + 1, text_of_data(decoded.args))
         if isinstance(decoded, Call):
-            if decoded.tool == TERMINATE:
-                return tagged(labels, len(tools) + 1, text_of_data(decoded.args))
+            decoded = fitted(decoded, schemas, known)
+        if isinstance(decoded, Call):
             return tagged(labels, number[decoded.tool], inject(decoded.args))
         if isinstance(decoded, Answer):
             return tagged(labels, len(tools) + 2, text)
         return tagged(labels, len(tools), decoded.message)
 
     return run
-
-
-def _finish(reply: Data) -> str | None:
-    reason = reply.get("finish_reason") if isinstance(reply, Record) else None
-    return reason if isinstance(reason, str) else None
 
 
 def _native_call(reply: Data, known: tuple[str, ...]) -> Call | Invalid | None:
@@ -131,8 +173,13 @@ def next_view(static: Record) -> HostFunction:
 
     In a conversation that is the observation, since the history holds the rest; without one it
     is the transcript with one more entry; with observations disabled it is the thought.
+
+    Where a reply may hold several calls, ⟨tool, observation⟩ is a list of such pairs. Each call
+    has a result then, if only the remark that it is not shown.
     """
     conversation, observed = static["conversation"], static["observation"]
+    if static.get("several"):
+        return lambda value: _next_round(value, conversation=conversation, observed=observed)
 
     def run(value: Value) -> Value:
         view, spoken = parts(value)
@@ -144,13 +191,28 @@ def next_view(static: Record) -> HostFunction:
         if conversation:
             return f"Observation from {text_of_value(tool)}: {text_of_value(observation)}"
         entry = pair(thought, pair(tool, observation))
-        if type(view) is tuple and view[0] == TAGGED and view[1] == TRANSCRIPT:
-            original, entries = parts(view[3])
-        else:
-            original, entries = view, NIL_VALUE
-        return tagged(TRANSCRIPT, 0, (PAIR, original, (CONS, entry, entries)))
+        return _with_entry(view, TRANSCRIPT, entry)
 
     return run
+
+
+def _next_round(value: Value, *, conversation: Data, observed: Data) -> Value:
+    view, spoken = parts(value)
+    reply, answers = parts(spoken)
+    if not observed:
+        hidden = [pair(parts(each)[0], _NOT_SHOWN) for each in list_items(answers)]
+        answers = list_value(hidden)
+    results = tagged(RESULTS, 0, answers)
+    return results if conversation else _with_entry(view, ROUNDS, pair(reply, results))
+
+
+def _with_entry(view: Value, labels: tuple[str], entry: Value) -> Value:
+    """Return ⟨original, entries⟩ with one more, newest first, whether or not `view` has any."""
+    if type(view) is tuple and view[0] == TAGGED and view[1] == labels:
+        original, entries = parts(view[3])
+    else:
+        original, entries = view, NIL_VALUE
+    return tagged(labels, 0, (PAIR, original, (CONS, entry, entries)))
 
 
 def thought(_static: Record) -> HostFunction:

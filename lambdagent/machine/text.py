@@ -4,10 +4,11 @@ Source: specification 5.4 (state of a ReAct loop) and 7.3 (injected memory).
 """
 
 import math
+from collections.abc import Callable, Mapping
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text, integer_text
-from lambdagent.ir.labels import MEMORY, REPLY, TRANSCRIPT
+from lambdagent.ir.labels import MEMORY, REPLY, RESULTS, ROUNDS, TRANSCRIPT
 from lambdagent.ir.sites import Site
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import CONS, NIL, PAIR, TAGGED, Value
@@ -20,8 +21,9 @@ def text_of_value(root: Value) -> str:
     """Return `root` as text: strings as they are, other data as JSON.
 
     A pair of memory and input, and the transcript of a ReAct loop, have the layouts of the
-    specification; a reply is its text. A value that has the tag of one of them but not its shape,
-    as in a term written by hand, is data like any other. Nothing recurses.
+    specification; a reply is its text, and its tool calls one to a line. A value that has the tag
+    of one of them but not its shape, as in a term written by hand, is data like any other. Nothing
+    recurses.
     """
     if type(root) is str:
         return root
@@ -43,9 +45,8 @@ def text_of_value(root: Value) -> str:
 def _laid_out(value: Value) -> list[Value] | None:
     """Return the texts and values that stand one after the other for `value`; None for data."""
     if value[0] == TAGGED:
-        if value[1] == REPLY:
-            return [text_of(project(value[3]))]
-        return _transcript(value[3]) if value[1] == TRANSCRIPT else None
+        layout = _LAYOUTS.get(value[1])
+        return None if layout is None else layout(value[3])
     if value[0] == PAIR and _is_memory(value[1]):
         return _with_memory(value[1][3], value[2])
     return None
@@ -118,14 +119,64 @@ def _is_step(entry: Value) -> bool:
     return is_pair(entry) and is_pair(entry[2])
 
 
+def text_of_reply(reply: Data) -> str:
+    """Return what a model said: its text, and the calls in its own form one to a line."""
+    text, calls = text_of(reply), reply.get("tool_calls") if isinstance(reply, Record) else None
+    if not calls or not isinstance(calls, tuple):
+        return text
+    lines = [text] if text else []
+    for call in calls:
+        if isinstance(call, Record):
+            arguments = data_text(call.get("arguments"))
+            lines.append(f"{text_of_data(call.get('name'))}({arguments})")
+    return "\n".join(lines)
+
+
+def _reply(payload: Value) -> list[Value]:
+    return [text_of_reply(project(payload))]
+
+
+def _results(payload: Value) -> list[Value] | None:
+    rows = proper_list(payload)
+    if rows is None or not all(map(is_pair, rows)):
+        return None
+    parts: list[Value] = []
+    for _, tool, observation in rows:
+        parts += ["\n\n" if parts else "", "Observation from ", tool, ": ", observation]
+    return parts
+
+
+def _rounds(payload: Value) -> list[Value] | None:
+    if not is_pair(payload):
+        return None
+    _, original, entries = payload
+    rounds = proper_list(entries)
+    if rounds is None or not all(map(is_pair, rounds)):
+        return None
+    parts: list[Value] = ["[Previous Context]\n", original]
+    for number, (_, reply, results) in enumerate(reversed(rounds), start=1):
+        parts += [f"\n\n[Step {number}]\nThought: ", reply, "\n", results]
+    return parts
+
+
+_LAYOUTS: Mapping[tuple[str, ...], Callable[[Value], list[Value] | None]] = {
+    REPLY: _reply,
+    TRANSCRIPT: _transcript,
+    RESULTS: _results,
+    ROUNDS: _rounds,
+}
+
+
 def newest_text(value: Value) -> str:
     """Return the newest part of `value` as text, at a cost flat in the length of a transcript."""
-    if type(value) is tuple and value[0] == TAGGED and value[1] == TRANSCRIPT:
+    if type(value) is tuple and value[0] == TAGGED and value[1] in {TRANSCRIPT, ROUNDS}:
         payload = value[3]
         if is_pair(payload) and type(payload[2]) is tuple:
             _, original, entries = payload
             if entries[0] == NIL:
                 return text_of_value(original)
+            if entries[0] == CONS and value[1] == ROUNDS and is_pair(entries[1]):
+                return text_of_value(entries[1][2])
             if entries[0] == CONS and _is_step(entries[1]):
                 return text_of_value(entries[1][2][2])
     return text_of_value(value)

@@ -92,7 +92,8 @@ def due(
 ) -> list[tuple[Path, Suspend]]:
     """Return those of `asked` that branches may ask now, where only so many may do so at once."""
     parents = {key[:end] for key, _ in asked for end in range(0, len(key) - 1, 2)}
-    held = {path for parent in parents for path in _held(threads, threads[parent])}
+    joins = (threads[path] for path in parents if path in threads)
+    held = {path for parent in joins for path in _held(threads, parent)}
     if not held:
         return asked
     return [

@@ -16,42 +16,15 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Literal, NoReturn, TypeAlias
+from typing import Any, NoReturn
 
 import attrs
 
-from lambdagent.ir.data import Data, NotDataError, Record, freeze
+from lambdagent.ir.data import Data, NotDataError, Record, freeze, thaw
 from lambdagent.ir.labels import TERMINATE
 from lambdagent.ir.loose_json import Budget, Found, read_value
+from lambdagent.machine.called import Answer, Call, Extracted, Invalid, Reason, is_cut, refusal
 from lambdagent.machine.python_args import read_arguments
-
-Reason: TypeAlias = Literal["unknown_tool", "truncated", "malformed"]
-
-
-@attrs.frozen
-class Call:
-    """The reply calls `tool`. For `terminate`, `args` is the text of the final answer."""
-
-    tool: str
-    args: Data
-
-
-@attrs.frozen
-class Answer:
-    """The reply is an answer; reasoning blocks are removed."""
-
-    text: str
-
-
-@attrs.frozen
-class Invalid:
-    """The reply is a call that must not run; `message` tells the model what to do instead."""
-
-    reason: Reason
-    message: str
-
-
-Extracted: TypeAlias = Call | Answer | Invalid
 
 _MARK = re.compile(
     r"<(?P<think>/?)think(?:ing)?>"
@@ -92,6 +65,7 @@ _ARGS_KEYS = (
 )
 _ANSWER_KEYS = ("answer", "final_answer", "output", "result", "response", "text", "content")
 _ASIDE_KEYS = {"thought", "thoughts", "reasoning", "reason", "explanation", "id", "type"}
+_BROKEN = {"truncated", "malformed"}
 _MISSING = object()
 
 
@@ -110,18 +84,62 @@ def extract_call(text: str, tools: Sequence[str], finish_reason: str | None = No
         text: The whole reply of the model.
         tools: The names that may be called. They match exactly, else without regard to case and
             to the difference between `-`, `_` and space.
-        finish_reason: What the provider said; `length` means that the reply was cut.
+        finish_reason: What the provider said; see `is_cut`.
     """
-    caller = _caller(tuple(tools), cut=finish_reason == "length")
+    caller = _caller(tuple(tools), cut=is_cut(finish_reason))
     return caller.whole(text) or caller.search(text)
+
+
+def extract_calls(
+    text: str, tools: Sequence[str], finish_reason: str | None = None
+) -> list[Extracted]:
+    """Return all calls that the reply `text` asks for as JSON, else what `extract_call` says.
+
+    Args:
+        text: As for `extract_call`.
+        tools: As for `extract_call`.
+        finish_reason: As for `extract_call`.
+    """
+    caller = _caller(tuple(tools), cut=is_cut(finish_reason))
+    whole = caller.whole(text)
+    if whole is not None:
+        return [whole]
+    seen = caller.scan(text)
+    calls: list[Extracted] = [call for call in seen.calls if not isinstance(call, Answer)]
+    if calls and not isinstance(seen.calls[0], Answer):
+        return calls
+    return [caller.shaped(seen)]
+
+
+def read_call(name: str, arguments: Data, tools: Sequence[str], how: str) -> Extracted:
+    """Return the call that a provider has found in a reply, its arguments as data.
+
+    Args:
+        name: The tool, as the model wrote it.
+        arguments: Data, or the text that should have been JSON.
+        tools: The names that may be called.
+        how: What the model is told to do instead.
+    """
+    caller = _caller(tuple(tools), cut=False)
+    tool = caller.tool(name)
+    if tool is None:
+        return refusal("unknown_tool", f"there is no tool `{name[:80]}`", tools, how)
+    if isinstance(arguments, str) and tool != TERMINATE:
+        found = read_value(arguments.strip(), 0, Budget(arguments)) if arguments.strip() else None
+        if found is None or found.status != "whole" or found.end != len(arguments.strip()):
+            return refusal(
+                "malformed", f"the arguments of `{tool}` are no JSON object", tools, how
+            )
+        return caller.call(tool, found.value)
+    return caller.call(tool, thaw(arguments))
 
 
 @attrs.frozen(eq=False, repr=False)
 class _Seen:
-    """What the first pass found: the visible text, and its first JSON call, whole or broken."""
+    """What the first pass found: the visible text, and its JSON calls, a broken one last."""
 
     text: str
-    called: Extracted | None
+    calls: list[Extracted]
     thinking: bool
 
 
@@ -140,9 +158,7 @@ class _Caller:
         return name if name in self.tools else self.folded.get(_fold(name))
 
     def invalid(self, reason: Reason, what: str) -> Invalid:
-        listed = ", ".join(self.tools)
-        how = 'call one with {"tool": "<name>", "args": {…}}, or give the final answer'
-        return Invalid(reason, f"{what}; the tools are: {listed}; {how}")
+        return refusal(reason, what, self.tools)
 
     def unknown(self, name: str) -> Invalid:
         return self.invalid("unknown_tool", f"there is no tool `{name[:80]}`")
@@ -184,9 +200,12 @@ class _Caller:
 
     def search(self, text: str) -> Extracted:
         """Return what `text` asks for, in whatever shape and wherever in the text."""
-        seen = self.scan(text)
-        if seen.called is not None:
-            return seen.called
+        return self.shaped(self.scan(text))
+
+    def shaped(self, seen: _Seen) -> Extracted:
+        """Return the first call of what was seen, in whatever shape, or what it is else."""
+        if seen.calls:
+            return seen.calls[0]
         for shape in (self.xml, self.action, self.line_call, self.line_end):
             found = shape(seen.text)
             if found is not None:
@@ -219,13 +238,13 @@ class _Caller:
     # --- JSON ---
 
     def scan(self, text: str) -> _Seen:
-        """Find the first JSON call outside of reasoning, and the visible text."""
+        """Find the JSON calls outside of reasoning, and the visible text."""
         budget = Budget(text)
         visible: list[str] = []
         place = start = 0
         end = len(text)
-        acted = thinking = False
-        found: Extracted | None = None
+        acted = thinking = broken = False
+        calls: list[Extracted] = []
         while mark := _MARK.search(text, place):
             place = mark.end()
             if mark["think"] == "":
@@ -235,7 +254,7 @@ class _Caller:
                 place = start = end if close is None else close.end()
             elif mark["think"]:
                 # The provider has put the opening tag into the prompt: all before was reasoning.
-                visible, start, acted, found = [], place, False, None
+                visible, start, acted, broken, calls = [], place, False, False, []
             elif mark["line"]:
                 observing = mark["line"].casefold() == "observation"
                 if acted and observing:
@@ -243,11 +262,13 @@ class _Caller:
                     break
                 acted = acted or not observing
             elif not budget.spent():
-                first, place = self.scan_object(text, mark, budget)
+                call, place = self.scan_object(text, mark, budget)
                 # Nothing after a broken call is trusted: it may be a part of it.
-                found = found or first
+                if call is not None and not broken:
+                    calls.append(call)
+                broken = broken or (isinstance(call, Invalid) and call.reason in _BROKEN)
         visible.append(text[start:end])
-        return _Seen("".join(visible), found, thinking)
+        return _Seen("".join(visible), calls, thinking)
 
     def scan_object(
         self, text: str, mark: "re.Match[str]", budget: Budget

@@ -11,11 +11,11 @@ import attrs
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Exchange, Failure
-from lambdagent.ir.labels import TERMINATE, UNSHOWN, choice_name
+from lambdagent.ir.labels import ROUND_LABELS, TERMINATE, UNSHOWN, choice_name
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import TAGGED, Event, Path
-from lambdagent.machine.text import asked_text, text_of_data, text_of_value
-from lambdagent.machine.values import sketch
+from lambdagent.machine.text import asked_text, text_of_data, text_of_reply, text_of_value
+from lambdagent.machine.values import is_pair, list_items, sketch
 
 _EFFECTS = {"llm", "tool", "confirm"}
 # A label that a router chose, and what a reply of a ReAct loop means.
@@ -164,8 +164,11 @@ def _selected(event: Event) -> str:
     """Return which label was chosen; of a value that has none, itself: any term may be marked."""
     if type(event.value) is not tuple or event.value[0] != TAGGED:
         return sketch(event.value)
-    _, labels, index, _ = event.value
+    _, labels, index, payload = event.value
     name = choice_name(labels, index)
+    if labels == ROUND_LABELS and name == ROUND_LABELS[0]:
+        called = [text_of_value(each[1]) for each in list_items(payload) if is_pair(each)]
+        return ", ".join(called)
     return f"{name} (λx.x)" if event.kind == "action" and name == TERMINATE else name
 
 
@@ -176,7 +179,7 @@ def _said(exchange: Exchange) -> Data:
     if exchange.site.kind == "confirm":
         reason = text_of(exchange.answer or None)
         return "approved" if exchange.answer is True else f"denied: {reason}".rstrip(": ")
-    return text_of(exchange.answer) if exchange.site.kind == "llm" else exchange.answer
+    return text_of_reply(exchange.answer) if exchange.site.kind == "llm" else exchange.answer
 
 
 def tokens_of(answer: Data | Failure) -> tuple[int, int] | None:

@@ -264,7 +264,7 @@ def test_the_tools_of_a_react_agent_are_told_with_their_purpose():
     model = speaker(say("end"))
     Session(react(model, {"look": look, "wait": Tool("wait", command="true")})).run("x")
     protocol = said(model, 0)[1][1]
-    assert "- look: Look at it.\n- wait" in protocol
+    assert "- look: Look at it.\n    what (string)\n- wait" in protocol
     assert '{"tool": "NAME", "args": ARGUMENTS}' in protocol
     assert "terminate" in protocol
 

@@ -17,6 +17,7 @@ SINGLE = (
     kinds.Integer,
     kinds.Number,
     kinds.Pattern,
+    kinds.Reply,
     kinds.Text,
 )
 BY_KIND: dict[type, tuple[Any, Any]] = {
@@ -28,6 +29,7 @@ BY_KIND: dict[type, tuple[Any, Any]] = {
     kinds.Number: (0.25, 0.5),
     kinds.Pattern: ("a", "b"),
     kinds.Remembered: ("full", "sliding_window(20)"),
+    kinds.Reply: ("a", {"tool_calls": [{"name": "b"}]}),
     kinds.Script: (SCRIPT_SAMPLE, {"replies": ["b"]}),
     kinds.Step: ({"prompt": "p"}, {"prompt": "q"}),
     kinds.Text: ("a", "b"),

@@ -331,10 +331,6 @@ def test_overrides_without_a_sense_are_refused(overrides, found):
         (f"{SIMPLE}app: {{}}\n", ["app"]),
         (f"{REACT}mcp: {{onlineTool: {{s: [t]}}}}\n", ["mcp.onlineTool"]),
         (
-            f"{REACT}mcp: {{policy: {{maxConcurrent: 2, retryOnFail: 1}}}}\n",
-            ["mcp.policy.maxConcurrent", "mcp.policy.retryOnFail"],
-        ),
-        (
             "type: groupchat\nsystemPrompt: a\ngroupchat: {agents: [{systemPrompt: b}]}\n",
             ["groupchat"],
         ),

@@ -31,6 +31,7 @@ BESIDE: dict[str, dict[str, Any]] = {
     "mcp.policy.mode": LOCAL,
     "memory.scope": {"name": "a"},
     "memory.settings": {"memory": {"customStore": "a:B"}},
+    "mcp.policy.retryOnFail": LOCAL,
     "react.toolTimeout": LOCAL,
 }
 # Two values between which there is a difference, where any two would not do.
@@ -43,6 +44,7 @@ VALUES: dict[str, tuple[Any, Any]] = {
     "model.script.rules[].match": ("a", "b"),
     "runtime.rateLimits": ({}, {MODEL_SAMPLE["provider"]: {"requestsPerMinute": 1}}),
     "runtime.prices": ({}, {MODEL_SAMPLE["name"]: {"input": 1, "output": 2}}),
+    "tools[].parameters": ({"a": "string"}, {"a?": "string"}),
     "type": ("simple", "react"),
 }
 # Blocks whose fields are tested one by one; without any of them they say what the defaults say.
@@ -54,8 +56,6 @@ HOLDERS = [
 # Fields of which only one value is compiled yet, and one of the others.
 OTHERS = {
     "mcp.onlineTool": {"k": ["t"]},
-    "mcp.policy.maxConcurrent": 2,
-    "mcp.policy.retryOnFail": 1,
 }
 REFUSED = [path for path in FIELDS if served_yet(path) is None]
 DEFAULTED = [path for path, field in FIELDS.items() if field.default is not None]

@@ -77,6 +77,7 @@ MODELS: Any = st.none() | st.builds(
     base_url=st.none() | TEXTS,
     context_window=st.just(200_000) | st.integers(0, 9000),
     script=st.none() | OBJECTS.map(freeze),
+    tool_calling=st.sampled_from(["auto", "native", "text"]),
 )
 PARSERS = st.sampled_from(["text", "json", "number", "boolean", "raw", "reply"])
 LAMS = st.builds(surface.Lam, TEXTS, TEXTS, MODELS, PARSERS)
@@ -98,6 +99,8 @@ TOOLS = st.builds(
     timeout_s=SECONDS,
     idempotent=st.booleans(),
     confirm=st.booleans(),
+    parameters=st.none() | OBJECTS,
+    retries=st.integers(0, 3),
 )
 
 
@@ -110,6 +113,7 @@ def steps(expressions: Any) -> Any:
         tools=st.lists(TOOLS, max_size=3, unique_by=lambda tool: tool.name),
         observation_enabled=st.booleans(),
         early_stop=st.none() | expressions,
+        max_concurrent=st.integers(0, 4),
     )
 
 

@@ -6,6 +6,7 @@ Agents take any input. Their names are drawn from a counter, so two agents never
 from collections.abc import Callable
 from typing import Any
 
+import attrs
 from hypothesis import strategies as st
 
 from lambdagent.desugar.passes import desugar
@@ -41,6 +42,25 @@ REPLIES = (
     '{"tool": "unknown", "args": 1}',
     "[1, 2]",
     "42 apples",
+    '{"tool": "look", "args": "a"}\n{"tool": "search", "args": {"q": "b"}}',
+)
+
+
+def asking(*calls: tuple[str, Data], finish: str = "tool_calls") -> Record:
+    """A reply that calls tools in the provider's own form."""
+    made = tuple(
+        Record(id=f"c{n}", name=name, arguments=args) for n, (name, args) in enumerate(calls)
+    )
+    return Record(text="", finish_reason=finish, tool_calls=made)
+
+
+CALLS = (
+    asking(("search", Record(q="x"))),
+    asking(("look", Record(input="here")), ("search", Record(q="y")), ("look", Record(input="b"))),
+    asking(("search", Record(q=1)), ("nowhere", Record()), ("look", "{broken")),
+    asking(("look", Record(input="a")), ("terminate", Record(answer="too early"))),
+    asking(("terminate", Record(answer="the end"))),
+    asking(("look", Record(input="a")), ("look", Record()), finish="length"),
 )
 
 
@@ -70,7 +90,9 @@ def answers(seed: int) -> Oracle:
                 Failure("ToolError", "x"),
             ]
             return made[number % 4]
-        return Record(text=REPLIES[number % len(REPLIES)])
+        if number % 4 == 0:
+            return CALLS[number // 4 % len(CALLS)]
+        return Record(text=REPLIES[number // 4 % len(REPLIES)])
 
     return oracle
 
@@ -191,10 +213,19 @@ class AgentMaker:
         )
 
     def _react(self, _depth: int) -> surface.Term:
-        tools = [self.tool("search"), self.tool("look"), self.tool("terminate")]
+        schema = {"type": "object", "properties": {"q": {"type": "string"}}, "required": ["q"]}
+        search = attrs.evolve(
+            self.tool("search"), parameters=self._draw(st.sampled_from([None, schema]))
+        )
+        tools = [search, self.tool("look"), self.tool("terminate")]
+        think = self.lam()
+        if self._draw(st.booleans()):
+            model = surface.Model(provider="scripted", tool_calling="native")
+            think = attrs.evolve(think, model=model)
         step = surface.ReActStep(
             self.name("react"),
-            think=self.lam(),
+            think=think,
+            max_concurrent=self._draw(st.integers(1, 3)),
             tools=tools[: self.small()],
             observation_enabled=self._draw(st.booleans()),
             early_stop=self._draw(st.sampled_from([None, "turn >= 2", "'found' in observation"])),

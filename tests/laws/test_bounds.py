@@ -10,10 +10,12 @@ from lambdagent.ir import surface
 from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.costs import Interval
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.labels import MOST_CALLS
 from lambdagent.ir.program import Program
 from tests.laws import terms
 from tests.laws.agents import agents, answers, compiled
-from tests.laws.observe import Oracle, Seen, content, keyed, observe_fast
+from tests.laws.observe import Answer, Oracle, Path, Seen, content, keyed, observe_fast
 from tests.laws.terms import (
     DATA,
     STR,
@@ -109,11 +111,31 @@ def test_both_bounds_are_attained_where_models_choose():
         surface.Guard(writer, "x == 'yes'", 2, "text") >> surface.Loop(twice, "x == 'no'", 2),
     ):
         program = compiled(agent)
-        runs = [observe_fast(program, "x", keyed_answers(seed)) for seed in range(80)]
+        runs = [observe_fast(program, "x", keyed_answers(seed)) for seed in range(160)]
         asked = [sum(call.site.startswith("llm:") for call in seen.obs.log) for seen in runs]
         assert Interval(min(asked), max(asked)) == bounds(program).model_calls
 
 
 def keyed_answers(seed: int) -> Oracle:
     """Answer by who asks, so that a question asked again may have another answer."""
-    return lambda key, site, _argument: answers(seed)(key, site, str(key))
+    answered = answers(seed)
+
+    def oracle(key: Path, site: str, _argument: Data) -> Answer:
+        said = answered(key, site, str(key))
+        return Record(text="no") if isinstance(said, Record) and "tool_calls" in said else said
+
+    return oracle
+
+
+def test_the_bound_of_several_calls_is_finite_and_attained():
+    look = surface.Tool("look")
+    step = surface.ReActStep("r", think=surface.Lam("w"), tools=[look], max_concurrent=2)
+    found = bounds(compiled(surface.Loop(step, max_steps=3)))
+    assert (found.model_calls, found.tool_calls) == (Interval(1, 3), Interval(0, 3 * MOST_CALLS))
+    assert found.reasons == ()
+    call = '{"tool": "look", "args": "a"}'
+    said = Record(text="\n".join([call] * (MOST_CALLS + 1)))
+    program = compiled(surface.Loop(step, max_steps=3))
+    seen = observe_fast(program, "x", lambda _, site, __: said if site == "llm:w" else "")
+    calls = [each.site for each in seen.obs.log]
+    assert calls.count("tool:look") == 3 * MOST_CALLS

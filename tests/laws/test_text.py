@@ -180,8 +180,8 @@ NUMBERS = st.one_of(
 FIELDS = {
     surface.Model: ("temperature", "max_tokens", "top_p", "timeout_s", "context_window"),
     surface.ConversationLam: ("max_history_tokens", "recent_turns"),
-    surface.Tool: ("timeout_s",),
-    surface.ReActStep: ("timeout_s",),
+    surface.Tool: ("timeout_s", "retries"),
+    surface.ReActStep: ("timeout_s", "retries", "max_concurrent"),
     surface.Loop: ("max_steps",),
     surface.Guard: ("retry",),
     surface.Memory: ("size", "ttl_s"),

@@ -12,11 +12,12 @@ from itertools import groupby
 from typing import Any
 
 from lambdagent.effects.messages import Courier, Endpoint, is_default_temperature
-from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
+from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec, Usage, as_data
 from lambdagent.effects.rate_limits import RateLimit
 from lambdagent.effects.replies import OutOfFormError, count, reply_of
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
-from lambdagent.ir.data import Record, thaw
+from lambdagent.effects.wire_names import sent_arguments
+from lambdagent.ir.data import thaw
 from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
 
@@ -61,7 +62,11 @@ class AnthropicMessages(Courier):
         return client
 
     def request(
-        self, model: Model, messages: tuple[Message, ...], refused: frozenset[str]
+        self,
+        model: Model,
+        messages: tuple[Message, ...],
+        tools: tuple[ToolSpec, ...],
+        refused: frozenset[str],
     ) -> dict[str, Any]:
         """Return the arguments of the SDK's call."""
         system = "\n\n".join(m.text for m in messages if m.role == "system" and m.text)
@@ -75,6 +80,7 @@ class AnthropicMessages(Courier):
                 {
                     "system": system or None,
                     "stop_sequences": list(model.stop_sequences) or None,
+                    "tools": [_tool(tool) for tool in tools] or None,
                     "extra_body": sampling or None,
                     "extra_headers": _SAMPLING_VERSION if sampling else None,
                 }
@@ -218,15 +224,17 @@ def _blocks(message: Message) -> list[dict[str, Any]]:
         ]
     text = [{"type": "text", "text": message.text}] if message.text else []
     return text + [
-        {"type": "tool_use", "id": call.id, "name": call.name, "input": _input(call)}
+        {"type": "tool_use", "id": call.id, "name": call.name, "input": sent_arguments(call)}
         for call in message.tool_calls
     ]
 
 
-def _input(call: ToolCall) -> dict[str, Any]:
-    """Return the arguments as the object that the API demands."""
-    arguments: Any = thaw(call.arguments)
-    return arguments if isinstance(call.arguments, Record) else {"input": arguments}
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    written: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        written["description"] = tool.description
+    written["input_schema"] = thaw(tool.parameters)
+    return written
 
 
 def _tool_call(block: dict[str, Any]) -> ToolCall:

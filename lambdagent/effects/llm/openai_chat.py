@@ -12,10 +12,11 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from lambdagent.effects.messages import Courier, Endpoint, is_default_temperature
-from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage, as_data
+from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec, Usage, as_data
 from lambdagent.effects.rate_limits import RateLimit
 from lambdagent.effects.replies import OutOfFormError, count, reply_of, text_of
 from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
+from lambdagent.effects.wire_names import sent_arguments
 from lambdagent.ir.data import Data, thaw
 from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
@@ -66,7 +67,11 @@ class OpenAIChat(Courier):
         return client
 
     def request(
-        self, model: Model, messages: tuple[Message, ...], refused: frozenset[str]
+        self,
+        model: Model,
+        messages: tuple[Message, ...],
+        tools: tuple[ToolSpec, ...],
+        refused: frozenset[str],
     ) -> dict[str, Any]:
         """Return the body of the request."""
         limit = self._other_limit if self._limit in refused else self._limit
@@ -75,6 +80,7 @@ class OpenAIChat(Courier):
             "top_p": model.top_p,
             limit: model.max_tokens,
             "stop": list(model.stop_sequences) or None,
+            "tools": [_tool(tool) for tool in tools] or None,
         }
         return {
             "model": model.name,
@@ -193,15 +199,23 @@ class _Chunks:
 def _message(message: Message) -> dict[str, Any]:
     body: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.tool_calls:
+        body["content"] = message.text or None
         body["tool_calls"] = [_asked(call) for call in message.tool_calls]
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
     return body
 
 
+def _tool(tool: ToolSpec) -> dict[str, Any]:
+    function: dict[str, Any] = {"name": tool.name}
+    if tool.description:
+        function["description"] = tool.description
+    function["parameters"] = thaw(tool.parameters)
+    return {"type": "function", "function": function}
+
+
 def _asked(call: ToolCall) -> dict[str, Any]:
-    arguments = call.arguments
-    text = arguments if isinstance(arguments, str) else json.dumps(thaw(arguments))
+    text = json.dumps(sent_arguments(call), ensure_ascii=False)
     return {
         "id": call.id,
         "type": "function",

@@ -211,10 +211,22 @@ def _rule(data: Data) -> _Rule:
 def _reply(data: Data) -> Reply:
     if isinstance(data, bool | int | float):  # YAML reads `- 42` as a number
         data = json.dumps(data)
+    if isinstance(data, Record) and "tool_calls" in data:
+        data = Record({"text": "", **data, "tool_calls": _calls(data["tool_calls"])})
     try:
         return Reply.from_data(data)
     except ValueError as error:
         raise _misuse(str(error)) from error
+
+
+def _calls(data: Data) -> Data:
+    """Return the calls of a reply; an id and arguments may be left out."""
+    if not isinstance(data, tuple):
+        return data
+    return tuple(
+        Record({"id": "", "arguments": Record(), **call}) if isinstance(call, Record) else call
+        for call in data
+    )
 
 
 def _list_of(data: Data, where: str) -> tuple[Data, ...]:

@@ -18,16 +18,17 @@ import attrs
 
 from lambdagent.effects.protocol import ToolFailure, ToolInvocation, as_data, timeout_text
 from lambdagent.effects.tools import in_thread
+from lambdagent.effects.typed_arguments import Maker, MisfitError, makers_of
 from lambdagent.ir.data import Data, Record, thaw
 
 T = TypeVar("T")
 
+_SHOWN = 80  # characters of a value that does not fit
 _MESSAGE_LIMIT = 2_000  # characters of an exception that the program gets to see
 _POSITIONAL = {
     inspect.Parameter.POSITIONAL_ONLY,
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
 }
-_NAMED = {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}
 _STARRED = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 
 
@@ -37,7 +38,7 @@ class _Parameters:
 
     Attributes:
         required: How many there are without a default.
-        names: Those that may be passed by keyword.
+        names: What an object may give them by.
         only_keywords: Whether one value alone can never be passed.
         one_mapping: Whether the only parameter is annotated as a mapping.
     """
@@ -47,12 +48,14 @@ class _Parameters:
     only_keywords: bool
     one_mapping: bool
 
-    def want_keywords(self, keys: set[str]) -> bool:
-        """Whether an object with `keys` goes by keyword, not as one value."""
+    def want_keywords(self, given: Record) -> bool:
+        """Whether an object goes by keyword, not as one value."""
+        keys = set(given)
+        if self.one_mapping and keys == self.names:  # unless it is a mapping in a mapping
+            return isinstance(next(iter(given.values())), Record)
         if self.required > 1 or self.only_keywords:
             return True
-        fits = bool(keys & self.names) if len(self.names) > 1 else keys == self.names
-        return fits and not self.one_mapping
+        return bool(keys & self.names) if len(self.names) > 1 else keys == self.names
 
 
 def _parameters(signature: inspect.Signature) -> _Parameters:
@@ -62,7 +65,7 @@ def _parameters(signature: inspect.Signature) -> _Parameters:
     annotation = str(each[0].annotation) if len(each) == 1 else ""
     return _Parameters(
         len(required),
-        frozenset(p.name for p in each if p.kind in _NAMED),
+        frozenset(p.name for p in each if p.kind not in _STARRED),
         bool(each) and (not positional or any(p.kind is p.KEYWORD_ONLY for p in required)),
         any(word in annotation for word in ("dict", "Dict", "Mapping")),
     )
@@ -72,7 +75,8 @@ class PythonTool:
     """A function, or any callable, plain or asynchronous.
 
     An object whose keys are parameters is passed by keyword. Anything else is the one argument: as
-    text where the parameter is annotated ``str``, else as it is, with lists and dicts.
+    text where the parameter is annotated ``str``, else as it is, with lists and dicts. What is
+    annotated with a dataclass, an enumeration and the like gets one; see `typed_arguments`.
     """
 
     def __init__(self, name: str, function: Callable[..., Any]) -> None:
@@ -83,6 +87,7 @@ class PythonTool:
         self._parameters = _parameters(self._signature)
         self._takes_one = _takes_one(self._signature)
         self._wants_text = _wants_text(self._signature)
+        self._makers = makers_of(function)
         self._asynchronous = _is_asynchronous(function)
 
     def call(self, invocation: ToolInvocation) -> Data:
@@ -126,7 +131,7 @@ class PythonTool:
         One value for one parameter always fits. Not to ask the signature, and `_invoke`, make a
         call take 0.5 µs instead of 6.
         """
-        if self._takes_one and not isinstance(invocation.argument, Record):
+        if self._takes_one and not self._makers and not isinstance(invocation.argument, Record):
             return partial(self._function, self._single(invocation))
         bound = self._bind(invocation)
         return partial(self._function, *bound.args, **bound.kwargs)
@@ -175,13 +180,31 @@ class PythonTool:
         try:
             keywords = self._keywords(argument)
             if keywords is not None:
-                return self._signature.bind(**thaw(keywords))
-            if not self._signature.parameters:
-                return self._signature.bind()
-            return self._signature.bind(self._single(invocation))
+                bound = _by_name(self._signature, thaw(keywords))
+            elif not self._signature.parameters:
+                bound = self._signature.bind()
+            else:
+                bound = self._signature.bind(self._single(invocation))
         except TypeError as error:
             what = f"it takes {self._signature}, but {error}"
-            raise self._failure(what) from error
+            raise self._failure(what, may_pass=False) from error
+        for name, make in self._makers.items():
+            if name in bound.arguments:
+                given = bound.arguments[name]
+                bound.arguments[name] = self._made(name, make, given, named=keywords is not None)
+        return bound
+
+    def _made(self, name: str, make: Maker, value: Any, *, named: bool) -> Any:
+        """Return the value of the parameter `name`; one that was not `named` need not fit."""
+        try:
+            return make(value)
+        except MisfitError as error:
+            if not named:
+                return value
+            hint = self._signature.parameters[name].annotation
+            wanted = getattr(hint, "__name__", hint)
+            what = f"`{name}` must be {wanted}, not {str(value)[:_SHOWN]}"
+            raise self._failure(what, may_pass=False) from error
 
     def _keywords(self, argument: Data) -> Record | None:
         """Return the argument if it goes by keyword, None if it is one value."""
@@ -192,7 +215,7 @@ class PythonTool:
             return None
         if not argument:
             return argument if parameters.required == 0 else None
-        return argument if parameters.want_keywords(set(argument)) else None
+        return argument if parameters.want_keywords(argument) else None
 
     def _single(self, invocation: ToolInvocation) -> Any:
         return invocation.text if self._wants_text else thaw(invocation.argument)
@@ -210,8 +233,8 @@ class PythonTool:
     def _raised(self, error: BaseException) -> ToolFailure:
         return self._failure(f"{type(error).__name__}: {str(error)[:_MESSAGE_LIMIT]}")
 
-    def _failure(self, message: str) -> ToolFailure:
-        return ToolFailure(f"[TOOL_ERROR: {self.name}] {message}")
+    def _failure(self, message: str, *, may_pass: bool = True) -> ToolFailure:
+        return ToolFailure(f"[TOOL_ERROR: {self.name}] {message}", may_pass=may_pass)
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
@@ -220,6 +243,16 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
     except (TypeError, ValueError):  # a builtin that does not tell
         one = inspect.Parameter("value", inspect.Parameter.POSITIONAL_ONLY)
         return inspect.Signature([one])
+
+
+def _by_name(signature: inspect.Signature, given: dict[str, Any]) -> inspect.BoundArguments:
+    """Return `given` bound by name, also where the function wants a place."""
+    places = []
+    for name, parameter in signature.parameters.items():
+        if parameter.kind is not parameter.POSITIONAL_ONLY or name not in given:
+            break
+        places.append(given.pop(name))
+    return signature.bind(*places, **given)
 
 
 def _takes_one(signature: inspect.Signature) -> bool:

@@ -10,6 +10,7 @@ from lambdagent.frontend.lint.rules import File, Found
 from lambdagent.frontend.lint.spots import CALLERS, Spot, near
 from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import certain
+from lambdagent.ir.data import Record
 from lambdagent.ir.labels import OTHER, TERMINATE
 from lambdagent.ir.strategies import WITHIN_HISTORY, parse_strategy
 from lambdagent.messages import phrase
@@ -98,7 +99,9 @@ def no_tools(spot: Spot, _file: File) -> Iterator[Found]:
 
 
 def _tools(spot: Spot) -> list[str]:
-    return [name for name in spot.texts("mcp", "localTools") if name != TERMINATE]
+    listed = [name for name in spot.texts("mcp", "localTools") if name != TERMINATE]
+    own = spot.at("tools") or ()
+    return [*listed, *(str(each.get("name")) for each in own if isinstance(each, Record))]
 
 
 def unseen_tools(spot: Spot, _file: File) -> Iterator[Found]:

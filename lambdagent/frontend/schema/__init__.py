@@ -17,6 +17,7 @@ from lambdagent.frontend.schema.around import MEMORY
 from lambdagent.frontend.schema.bodies import STEP
 from lambdagent.frontend.schema.models import MODEL, SCRIPT
 from lambdagent.frontend.schema.shared import VALIDATOR_NAMES
+from lambdagent.frontend.schema.tools import POLICY
 
 __all__ = [
     "AGENT",
@@ -25,6 +26,7 @@ __all__ = [
     "MODEL",
     "NOT_EVERYWHERE",
     "NOT_YET",
+    "POLICY",
     "PROMPTED",
     "SCRIPT",
     "STEP",

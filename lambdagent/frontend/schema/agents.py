@@ -18,7 +18,7 @@ from lambdagent.frontend.schema.bodies import CHAIN, PARALLEL, REACT, ROUTER
 from lambdagent.frontend.schema.services import A2A, CLI
 from lambdagent.frontend.schema.shared import TEXTS
 from lambdagent.frontend.schema.together import CHANNEL, GROUPCHAT, HANDOFF, SKILL
-from lambdagent.frontend.schema.tools import APP, LEAF, MCP, MCP_SERVER, SANDBOX
+from lambdagent.frontend.schema.tools import APP, LEAF, MCP, MCP_SERVER, SANDBOX, TOOL
 from lambdagent.ir.data import Data, Record
 
 TYPES: Final = ("simple", "react", "chain", "router", "parallel", "groupchat")
@@ -114,6 +114,14 @@ AGENT: Final = Block(
         types=("react",),
     ),
     Field(
+        "tools",
+        ListOf(TOOL),
+        "Tools of the file's own, beside those of `mcp`.",
+        "文件自带的工具，与 `mcp` 的工具并列。",
+        types=("react",),
+        to="`ReActStep.tools`",
+    ),
+    Field(
         "confirm",
         TEXTS,
         "Tools that are called only after a person has approved the call: see docs/cli.md.",
@@ -201,8 +209,6 @@ NOT_YET: Final[dict[str, Data]] = {
     "handoff": None,
     "leaf": None,
     "mcp.onlineTool": Record(),
-    "mcp.policy.maxConcurrent": 1,
-    "mcp.policy.retryOnFail": 0,
     "mcpServers": None,
     "rag": None,
     "sandbox": None,

@@ -6,6 +6,7 @@ from typing import Final
 
 from lambdagent.frontend.kinds import (
     Block,
+    Choice,
     Field,
     ListOf,
     ListOrMap,
@@ -13,11 +14,14 @@ from lambdagent.frontend.kinds import (
     Number,
     Pattern,
     Remembered,
+    Reply,
     Script,
     Text,
 )
 from lambdagent.frontend.schema.shared import AT_LEAST_1, SECONDS, TEXTS
 from lambdagent.ir.services import SERVICES
+
+_REPLIES: Final = ListOf(Reply())
 
 RULE: Final = Block(
     "rule",
@@ -29,7 +33,7 @@ RULE: Final = Block(
         "What must be found in the last message, as by `re.search`; left out, the rule fits.",
         "最后一条消息中须能找到的内容（同 `re.search`）；省略则总是匹配。",
     ),
-    Field("reply", Text(), "What is answered.", "回复的内容。", required=True),
+    Field("reply", Reply(), "What is answered.", "回复的内容。", required=True),
     Field(
         "agent",
         Text(),
@@ -51,9 +55,12 @@ SCRIPT: Final = Block(
     "提供方 `scripted` 的回答：先用完 replies，再用 rules，最后用录制文件。",
     Field(
         "replies",
-        ListOrMap(TEXTS, MapOf(TEXTS, "AGENT")),
-        "Answers in order, for all calls, or for each agent by its name.",
-        "按顺序的回答：供所有调用使用，或按 Agent 名称分列。",
+        ListOrMap(_REPLIES, MapOf(_REPLIES, "AGENT")),
+        "Answers in order, for all calls, or for each agent by its name. Each is a text, or a"
+        " mapping with `text`, `tool_calls` (each with a `name`, `arguments` and an `id`) and"
+        " `finish_reason`.",
+        "按顺序的回答：供所有调用使用，或按 Agent 名称分列。每个回答是文本，或含 `text`、"
+        "`tool_calls`（各有 `name`、`arguments` 和 `id`）与 `finish_reason` 的映射。",
     ),
     Field(
         "rules",
@@ -165,6 +172,19 @@ MODEL: Final = Block(
         "单次模型调用的超时（秒）。",
         default=600.0,
         to="`Model.timeout_s`",
+    ),
+    Field(
+        "toolCalling",
+        Choice(("auto", "native", "text")),
+        "How the model calls tools: `native` as its provider has it, `text` as the prompt tells"
+        " it, `auto` natively where the provider is known for it. Ollama, a server of one's own"
+        " (`custom`), a script and what is passed as `providers=` are asked for native calls only"
+        " with `native`.",
+        "模型如何调用工具：`native` 用提供方自己的方式，`text` 按提示词用文本，`auto` 在已知"
+        "提供方支持时用前者。Ollama、自有服务器（`custom`）、脚本以及以 `providers=` 传入的"
+        "对象仅在写明 `native` 时使用原生调用。",
+        default="auto",
+        to="`Model.tool_calling`",
     ),
     Field(
         "script",

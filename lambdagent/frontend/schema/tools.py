@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lambdagent.frontend.kinds import (
+    Anything,
     Block,
     Choice,
     Field,
@@ -35,18 +36,21 @@ POLICY: Final = Block(
     Field(
         "maxConcurrent",
         AT_LEAST_1,
-        "Most calls at the same time.",
-        "最大并行工具调用数。",
+        "Most calls at the same time, of those that a model makes in one reply; the others follow."
+        " A model that calls by text may make several in one reply if this is more than 1.",
+        "最大并行工具调用数：同一回复中的调用至多同时执行这么多，其余随后执行。"
+        "以文本调用的模型仅在此值大于 1 时可在一个回复中调用多次。",
         default=1,
-        to="`pmap`",
+        to="`ReActStep.max_concurrent`: pmap",
     ),
     Field(
         "retryOnFail",
         Integer(),
-        "How often a failed call is tried again.",
-        "工具调用失败后的重试次数。",
+        "How often a failed call is tried again, after 1, 2, 4, … and at most 30 seconds;"
+        " `react.toolTimeout` is for each attempt.",
+        "工具调用失败后的重试次数，间隔为 1、2、4……至多 30 秒；`react.toolTimeout` 针对每次尝试。",
         default=0,
-        to="`Tool`",
+        to="`Tool.retries`",
     ),
 )
 
@@ -64,13 +68,68 @@ MCP: Final = Block(
     Field(
         "localTools",
         ListOf(Text(), unique="tools"),
-        "`terminate`, which ends the loop, and tools passed as `tools=` or `--tool`.",
-        "`terminate`（结束循环），以及以 `tools=` 或 `--tool` 传入的工具。",
+        "`terminate`, which ends the loop, and tools passed as `tools=` or `--tool`. Those of"
+        " `tools:` need not be listed.",
+        "`terminate`（结束循环），以及以 `tools=` 或 `--tool` 传入的工具。`tools:` 中的无须列出。",
         default=(),
         to="`ReActStep.tools`",
     ),
     Field("policy", POLICY, "How the tools are called.", "如何调用这些工具。"),
     to="`ReActStep.tools`",
+)
+
+TOOL: Final = Block(
+    "tool",
+    "A tool that the agent may call.",
+    "Agent 可调用的一个工具。",
+    Field(
+        "name", Text(), "What the tool is called.", "工具名称。", required=True, to="`Tool.name`"
+    ),
+    Field(
+        "description",
+        Text(),
+        "What the model is told about it; left out, what the function says.",
+        "向模型说明该工具的文字；省略则取自函数。",
+        to="`Tool.description`",
+    ),
+    Field(
+        "parameters",
+        MapOf(Anything(), "PARAMETER"),
+        "What it takes: a JSON Schema of an object, or each argument with its type, such as"
+        " `integer` or `string[]`, or with a JSON Schema. An argument is required unless it has a"
+        " `default` or its name ends with `?`. Left out, what the signature of the function says;"
+        " of a command, one text.",
+        "它的参数：一个对象的 JSON Schema，或逐个写出参数及其类型（如 `integer`、`string[]`）"
+        "或其 JSON Schema。参数必填，除非有 `default` 或名称以 `?` 结尾。省略时取自函数签名；"
+        "对命令则为一段文本。",
+        to="`Tool.parameters`",
+    ),
+    Field(
+        "command",
+        Text(),
+        "The shell command that runs it: `{}` stands for the input, which otherwise is its"
+        " standard input; of several arguments that is JSON. Left out, the function that is passed"
+        " under this name as `tools=`.",
+        "执行它的 shell 命令：`{}` 代表输入，否则输入经标准输入传入；有多个参数时为 JSON。"
+        "省略时为以 `tools=` 传入的同名函数。",
+        to="`Tool.command`",
+    ),
+    Field(
+        "timeout",
+        SECONDS,
+        "Longest wait for one call, in seconds; left out, `react.toolTimeout`.",
+        "单次调用的超时（秒）；省略时为 `react.toolTimeout`。",
+        to="`Tool.timeout_s`",
+    ),
+    Field(
+        "idempotent",
+        Flag(),
+        "Whether calling it twice does no harm.",
+        "重复调用是否无害。",
+        default=False,
+        to="`Tool.idempotent`",
+    ),
+    to="`Tool`",
 )
 
 NODE: Final = Block(

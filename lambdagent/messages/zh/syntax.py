@@ -197,7 +197,9 @@ PHRASES: dict[str, str] = {
     "Y[20], its number of rounds from 0": "Y[20]，即从 0 起的轮数",
     "guard[2], its number of retries from 0": "guard[2]，即从 0 起的重试次数",
     "par[3], its number of branches from 1": "par[3]，即从 1 起的分支数",
-    "pmap[32], the most items, or pmap[32, 4], of which 4 ask at once": "pmap[32]（最多的项数），或 pmap[32, 4]（其中 4 项可同时询问外界）",
+    "pmap[32], the most items, or pmap[32, 4], of which 4 ask at once": (
+        "pmap[32]（最多的项数），或 pmap[32, 4]（其中 4 项可同时询问外界）"
+    ),
     'case["a", "b"], each label once': 'case["a", "b"]，每个标签一次',
     'tag["a", "b", 0], each label once, and which of them it puts on, counted from 0': (
         'tag["a", "b", 0]，每个标签一次，以及它加上的是第几个（从 0 数起）'

@@ -52,7 +52,31 @@ PHRASES: dict[str, str] = {
     "a list of texts": "文本列表",
     "a list of different texts, at least one": "至少有一项、互不相同的文本列表",
     "what its `text` is read as": "由它的 `text` 读出的内容",
-    "a list of {name, description}": "由 {name, description} 组成的列表",
+    "a list of {name, description, parameters}": "由 {name, description, parameters} 组成的列表",
+    "auto, native or text": "auto、native 或 text",
+    # --- tools of a file ---
+    "`chat` of {name} takes no `tools`": "{name} 的 `chat` 不接受 `tools`",
+    "remove `model.toolCalling: native`, or let `chat` take `tools`": (
+        "去掉 `model.toolCalling: native`，或让 `chat` 接受 `tools`"
+    ),
+    "a JSON Schema": "JSON Schema",
+    "a keyword of JSON Schema that is checked": "会被检查的 JSON Schema 关键字",
+    "a type of JSON": "JSON 的类型",
+    "a pattern that matches quickly": "能快速匹配的模式",
+    "a reference into the schema, as in `#/$defs/name`": (
+        "指向本 schema 内部的引用，例如 `#/$defs/name`"
+    ),
+    "see docs/yaml.md": "见 docs/yaml.md",
+    "a name other than `{name}`": "`{name}` 以外的名称",
+    "`auto` or `text`: `{name}` calls tools of its own": (
+        "`auto` 或 `text`：`{name}` 调用自己的工具"
+    ),
+    "write `model.toolCalling: text`: this model may have no tool calls": (
+        "写 `model.toolCalling: text`：此模型可能不支持工具调用"
+    ),
+    "a text, or `{text: …, tool_calls: [{name: …}]}`": (
+        "文本，或 `{text: …, tool_calls: [{name: …}]}`"
+    ),
     "a type of pure λ": "纯 λ 的类型",
     "a strategy of conversations": "对话策略",
     "a text like summary(10)": "形如 summary(10) 的文本",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.messages import Endpoint
-from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage
+from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec, Usage
 from lambdagent.effects.replies import OutOfFormError
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
@@ -124,7 +124,7 @@ def test_tool_calls_and_their_answers_go_out(chat: OpenAIChat, local_server: Loc
     assert local_server.asked[0].body["messages"][2:] == [
         {
             "role": "assistant",
-            "content": "",
+            "content": None,
             "tool_calls": [
                 {
                     "id": "c1",
@@ -134,7 +134,7 @@ def test_tool_calls_and_their_answers_go_out(chat: OpenAIChat, local_server: Loc
                 {
                     "id": "c2",
                     "type": "function",
-                    "function": {"name": "raw", "arguments": "{oops"},
+                    "function": {"name": "raw", "arguments": '{"input": "{oops"}'},
                 },
             ],
         },
@@ -146,7 +146,7 @@ def test_openai_itself_gets_the_new_name_of_the_token_limit():
     provider = OpenAIChat(
         Endpoint(provider="openai", base_url="https://api.openai.com/v1", key=KEY)
     )
-    body = provider.request(MODEL, HELLO, frozenset())
+    body = provider.request(MODEL, HELLO, (), frozenset())
     assert "max_tokens" not in body
     assert body["max_completion_tokens"] == 100
     assert KEY not in repr(provider.endpoint)
@@ -461,3 +461,17 @@ def test_a_text_that_is_no_unicode_is_an_error(chat: OpenAIChat, local_server: L
     local_server.answer(FINE)
     with suppress(EffectError):  # whether the SDK sends it or not
         assert chat.chat(model_call(MODEL, (Message("user", "\ud800"),))).text == "fine"
+
+
+def test_a_model_without_tool_calls_is_told_how_to_go_on(
+    chat: OpenAIChat, local_server: LocalServer
+):
+    message = {"error": {"message": "registry/m does not support tools"}}
+    local_server.answer(Answer(message, status=400))
+    call = model_call(MODEL)
+    call.tools = (ToolSpec("look", "Look.", Record(type="object")),)
+    with pytest.raises(EffectError) as caught:
+        chat.chat(call)
+    assert "model.toolCalling: text" in str(caught.value)
+    offered = {"name": "look", "description": "Look.", "parameters": {"type": "object"}}
+    assert local_server.asked[0].body["tools"] == [{"type": "function", "function": offered}]

@@ -23,6 +23,8 @@ from lambdagent.effects.tools import in_thread
 from lambdagent.effects.tools.shell.belt import check_command
 from lambdagent.effects.tools.shell.words import VARIABLE, RefusedError
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.data import Record
+from lambdagent.machine.text import text_of_data
 from lambdagent.messages import phrase
 
 _HINT = phrase("write another command, or put this one into a script and call that")
@@ -32,7 +34,13 @@ class ShellTool:
     """A command of the user's, run by ``sh`` in a process group of its own."""
 
     def __init__(
-        self, name: str, command: str, timeout_s: float = 30.0, directory: Path | None = None
+        self,
+        name: str,
+        command: str,
+        timeout_s: float = 30.0,
+        directory: Path | None = None,
+        *,
+        parameter: str | None = None,
     ) -> None:
         """Check `command`; nothing runs yet.
 
@@ -41,6 +49,7 @@ class ShellTool:
             command: A shell script, with ``{}`` where the input goes.
             timeout_s: Longest time it may take, where an invocation does not allow less.
             directory: Where it runs; the working directory by default.
+            parameter: Its only argument by name; an object that holds no more is that value.
 
         Raises:
             EffectError: The command is refused (E006).
@@ -55,6 +64,7 @@ class ShellTool:
         self.command = command
         self.timeout_s = timeout_s
         self._directory = directory
+        self._parameter = parameter
         self._takes_input = not script.has_holes
         # With `shift`, so that `$1` and `$@` of the user's are not the input.
         stored = "" if self._takes_input else f"{VARIABLE}=$1; shift; "
@@ -85,7 +95,7 @@ class ShellTool:
             forget()
 
     def _run(self, invocation: ToolInvocation, stop: Cancellation) -> str:
-        text = invocation.text.encode("utf-8", "replace")
+        text = self._text(invocation).encode("utf-8", "replace")
         limit_s = min(self.timeout_s, invocation.timeout_s)
         arguments: list[str | bytes] = ["sh", "-c", self._script, "sh"]
         try:
@@ -99,6 +109,12 @@ class ShellTool:
         except OSError as error:
             raise ToolFailure(f"[ERROR] {error.strerror}") from error
         return _answer(outcome, limit_s)
+
+    def _text(self, invocation: ToolInvocation) -> str:
+        argument = invocation.argument
+        if isinstance(argument, Record) and argument.keys() == {self._parameter}:
+            return text_of_data(argument[str(self._parameter)])
+        return invocation.text
 
 
 def _answer(outcome: Outcome, limit_s: float) -> str:

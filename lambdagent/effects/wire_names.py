@@ -1,0 +1,76 @@
+"""Tools and their calls as services accept them.
+
+Names are of letters, digits, `_` and `-`, at most 64; arguments are objects.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any, Final
+
+import attrs
+
+from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec
+from lambdagent.ir.data import thaw
+
+_LONGEST: Final = 64
+_ACCEPTED: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST}}}")
+_OTHERS: Final = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+def sent_arguments(call: ToolCall) -> dict[str, Any]:
+    """Return the arguments of an earlier call as an object, whatever the model wrote then."""
+    arguments: Any = thaw(call.arguments)
+    return arguments if isinstance(arguments, dict) else {"input": arguments}
+
+
+class WireNames:
+    """The names of the tools of one call; most are as they are."""
+
+    def __init__(self, tools: Iterable[ToolSpec]) -> None:
+        """Find names for `tools`, different ones for different tools."""
+        names = [tool.name for tool in tools]
+        taken = {name for name in names if _ACCEPTED.fullmatch(name)}
+        self._out: dict[str, str] = {}
+        for name in names:
+            if name not in taken:
+                taken.add(self._out.setdefault(name, _accepted(name, taken)))
+        self._back = {wire: name for name, wire in self._out.items()}
+
+    def spec(self, tool: ToolSpec) -> ToolSpec:
+        """Return `tool` under its name on the wire; one that is renamed tells its own."""
+        name, told = self._wire(tool.name), tool.description
+        if name != tool.name:
+            told = f"{tool.name}: {told}" if told else tool.name
+        return attrs.evolve(tool, name=name, description=told)
+
+    def message(self, message: Message) -> Message:
+        """Return `message`, its calls under their names on the wire."""
+        if not message.tool_calls:
+            return message
+        calls = tuple(attrs.evolve(c, name=self._wire(c.name)) for c in message.tool_calls)
+        return attrs.evolve(message, tool_calls=calls)
+
+    def reply(self, reply: Reply) -> Reply:
+        """Return `reply`, its calls under the names of the program."""
+        if not self._back or not reply.tool_calls:
+            return reply
+        return attrs.evolve(reply, tool_calls=tuple(map(self._known, reply.tool_calls)))
+
+    def _known(self, call: ToolCall) -> ToolCall:
+        return attrs.evolve(call, name=self._back.get(call.name, call.name))
+
+    def _wire(self, name: str) -> str:
+        found = self._out.get(name, name)
+        return found if _ACCEPTED.fullmatch(found) else _accepted(name, set())
+
+
+def _accepted(name: str, taken: set[str]) -> str:
+    """Return a name like `name` that services accept and that is not `taken`."""
+    stem = _OTHERS.sub("_", name).strip("_")[: _LONGEST - 4] or "tool"
+    found, number = stem, 1
+    while found in taken:
+        number += 1
+        found = f"{stem}_{number}"
+    return found

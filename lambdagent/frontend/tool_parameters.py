@@ -1,0 +1,69 @@
+"""`parameters` of a tool in a file → JSON Schema.
+
+It is a JSON Schema of an object, or says what each argument is: a type such as ``integer`` or
+``string[]``, or a JSON Schema. Arguments are required unless they have a default, or their name
+ends with ``?``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from lambdagent.frontend.report import nearest
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data_schema import TYPE_NAMES, unknown_keywords
+from lambdagent.messages import Phrase, phrase
+
+_WHOLE: Final = {"properties", "$ref", "allOf", "anyOf", "oneOf"}
+_LIST: Final = "[]"
+_EXPECTED: Final[Mapping[str, Phrase]] = {
+    "schema": phrase("a JSON Schema"),
+    "keyword": phrase("a keyword of JSON Schema that is checked"),
+    "type": phrase("a type of JSON"),
+    "pattern": phrase("a pattern that matches quickly"),
+    "reference": phrase("a reference into the schema, as in `#/$defs/name`"),
+}
+
+# Told a path, what is expected there, what stands there, and what to write instead.
+Refuse = Callable[[tuple[str, ...], str, object, str], None]
+
+
+def tool_parameters(written: Record, refuse: Refuse) -> Record:
+    """Return the JSON Schema that `written` is or stands for; `refuse` is told what is wrong."""
+    if written.get("type") == "object" or (_WHOLE & written.keys()):
+        schema = Record({"type": "object", **written})
+    else:
+        schema = _from_short(written, refuse)
+    for place, why in unknown_keywords(schema):
+        refuse(tuple(place.split(".")), _EXPECTED[why], place.rpartition(".")[2], "")
+    return schema
+
+
+def _from_short(written: Record, refuse: Refuse) -> Record:
+    properties: dict[str, Data] = {}
+    required = []
+    for key, value in written.items():
+        name = key.removesuffix("?")
+        schema = _one(value, lambda *found, at=key: refuse((at,), *found))
+        properties[name] = schema
+        if name == key and "default" not in schema:
+            required.append(name)
+    made: dict[str, Data] = {"type": "object", "properties": Record(properties)}
+    if required:
+        made["required"] = tuple(required)
+    return Record(made, additionalProperties=False)
+
+
+def _one(value: Data, refuse: Callable[[str, object, str], None]) -> Record:
+    if isinstance(value, Record):
+        return value
+    word: Any = value
+    if isinstance(word, str) and word.removesuffix(_LIST) in TYPE_NAMES:
+        kind = Record(type=word.removesuffix(_LIST))
+        return Record({"type": "array", "items": kind}) if word.endswith(_LIST) else kind
+    meant = nearest(str(value), TYPE_NAMES)
+    hint = phrase("write `{meant}`", meant=meant) if meant else ""
+    known = ", ".join(TYPE_NAMES)
+    refuse(phrase("one of {words}", words=known), value, hint or phrase("see docs/yaml.md"))
+    return Record()

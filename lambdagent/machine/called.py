@@ -1,0 +1,113 @@
+"""What a reply of a model comes to: a call, an answer, or a call that cannot be made.
+
+Here a call is held against the schema of its tool; `toolcall` finds it in a text.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final, Literal, NoReturn, TypeAlias
+
+import attrs
+
+from lambdagent.ir.data import Data, NotDataError, Record, freeze
+from lambdagent.ir.data_schema import problems_of
+
+_AS_TEXT: Final = 'call one with {"tool": "<name>", "args": {…}}, or give the final answer'
+# What providers call it that a reply was cut off by the token limit.
+_CUT_OFF: Final = {"length", "max_tokens"}
+
+Reason: TypeAlias = Literal["unknown_tool", "truncated", "malformed", "arguments"]
+
+
+@attrs.frozen
+class Call:
+    """The reply calls `tool`. For `terminate`, `args` is the text of the final answer."""
+
+    tool: str
+    args: Data
+
+
+@attrs.frozen
+class Answer:
+    """The reply is an answer; reasoning blocks are removed."""
+
+    text: str
+
+
+@attrs.frozen
+class Invalid:
+    """The reply is a call that must not run; `message` tells the model what to do instead."""
+
+    reason: Reason
+    message: str
+
+
+Extracted: TypeAlias = Call | Answer | Invalid
+
+
+def finish_of(reply: Data) -> str | None:
+    """Return why a model stopped, if its reply says so."""
+    reason = reply.get("finish_reason") if isinstance(reply, Record) else None
+    return reason if isinstance(reason, str) else None
+
+
+def is_cut(finish_reason: str | None) -> bool:
+    """Whether a reply ends before its end."""
+    return finish_reason in _CUT_OFF
+
+
+def refusal(reason: Reason, what: str, tools: Sequence[str], how: str = _AS_TEXT) -> Invalid:
+    """Return that a call cannot be made; the model is told `what`, the tools, `how` to go on."""
+    return Invalid(reason, f"{what}; the tools are: {', '.join(tools)}; {how}")
+
+
+def fitted(
+    call: Call, schemas: Record, tools: Sequence[str], how: str = _AS_TEXT
+) -> Call | Invalid:
+    """Return `call` if its arguments fit the schema of its tool, where there is one.
+
+    One value for one argument may stand without its name. It is then read as JSON where the tool
+    wants no text.
+    """
+    schema = schemas.get(call.tool)
+    if not isinstance(schema, Record):
+        return call
+    args = call.args
+    problems = problems_of(args, schema)
+    if problems and not isinstance(args, Record):
+        name = _only_parameter(schema)
+        if name is None:
+            what = ", ".join(f"`{each}`" for each in schema.get("properties") or ())
+            problems = [f"they must be an object with {what}"] if what else []
+        else:
+            tried = [Call(call.tool, each) for each in _readings(args)]
+            fits = [c for c in tried if not problems_of(Record({name: c.args}), schema)]
+            if fits:
+                return fits[0]
+            problems = problems_of(Record({name: args}), schema)
+    if not problems:
+        return call
+    what = f"the arguments of `{call.tool}` do not fit: {', '.join(problems)}"
+    return refusal("arguments", what, tools, how)
+
+
+def _only_parameter(schema: Record) -> str | None:
+    """Return the name of the argument that a single value is."""
+    properties, required = schema.get("properties") or (), schema.get("required") or ()
+    names = [*required] if len(required) == 1 else [*properties]
+    return str(names[0]) if len(names) == 1 else None
+
+
+def _readings(args: Data) -> list[Data]:
+    if not isinstance(args, str):
+        return [args]
+    try:
+        return [args, freeze(json.loads(args, parse_constant=_refuse))]
+    except (NotDataError, ValueError, RecursionError):
+        return [args]
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(name)

@@ -1,0 +1,111 @@
+"""A reply that may hold several calls → calls, an answer, or the end of the loop.
+
+The provider finds the calls, or they stand in the text: models write them there even where the
+provider could find them. Each call is answered, those that cannot be made with the reason and the
+tools there are.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lambdagent.ir.data import Data, Record
+from lambdagent.ir.labels import (
+    MOST_CALLS,
+    NO_TOOL,
+    ROUND_LABELS,
+    TERMINATE,
+    call_labels,
+)
+from lambdagent.machine.answers import text_of
+from lambdagent.machine.called import (
+    Answer,
+    Call,
+    Extracted,
+    Invalid,
+    finish_of,
+    fitted,
+    is_cut,
+    refusal,
+)
+from lambdagent.machine.state import Value
+from lambdagent.machine.toolcall import extract_calls, read_call
+from lambdagent.machine.values import inject, list_value, pair, tagged
+
+_HOW: Final = "call one of them, or give the final answer"
+# The only argument of a tool of which no more is known.
+_INPUT: Final = "input"
+_CALLS, _TERMINATE, _ANSWER = range(3)
+
+
+def read_round(reply: Data, tools: tuple[str, ...], schemas: Record) -> Value:
+    """Return ``calls⟨[⟨tool, call⟩, …]⟩ | terminate⟨answer⟩ | answer⟨text⟩``."""
+    calls = _calls_in(reply)
+    if not calls:
+        return _read_text(reply, tools, schemas)
+    known = (*tools, TERMINATE)
+    last = len(calls) - 1 if is_cut(finish_of(reply)) else None
+    made: list[tuple[str, Extracted]] = []
+    for number, call in enumerate(calls[:MOST_CALLS]):
+        name = str(call.get("name"))
+        read = read_call(name, call.get("arguments"), known, _HOW)
+        if number == last:
+            what = f"the call of `{name}` was cut off by the token limit, and not made"
+            read = refusal("truncated", what, known, _HOW)
+        elif isinstance(read, Call) and read.tool == TERMINATE and len(calls) == 1:
+            return tagged(ROUND_LABELS, _TERMINATE, str(read.args) or text_of(reply))
+        elif isinstance(read, Call) and read.tool not in schemas:
+            read = _without_name(read)
+        made.append((name, read))
+    return _round(made, tools, schemas, _HOW)
+
+
+def _calls_in(reply: Data) -> list[Record]:
+    calls = reply.get("tool_calls") if isinstance(reply, Record) else None
+    items = calls if isinstance(calls, tuple) else ()
+    return [call for call in items if isinstance(call, Record)]
+
+
+def _without_name(call: Call) -> Call:
+    """Return the call of a tool of which nothing is known with its only argument alone."""
+    if isinstance(call.args, Record) and call.args.keys() == {_INPUT}:
+        return Call(call.tool, call.args[_INPUT])
+    return call
+
+
+def _read_text(reply: Data, tools: tuple[str, ...], schemas: Record) -> Value:
+    known = (*tools, TERMINATE)
+    text = text_of(reply)
+    calls = extract_calls(text, known, finish_of(reply))
+    match calls:
+        case [Answer()]:
+            return tagged(ROUND_LABELS, _ANSWER, text)
+        case [Call(tool, args)] if tool == TERMINATE:
+            return tagged(ROUND_LABELS, _TERMINATE, str(args))
+    made = [(NO_TOOL, call) for call in calls[:MOST_CALLS]]
+    return _round(made, tools, schemas)
+
+
+def _round(
+    calls: list[tuple[str, Extracted]], tools: tuple[str, ...], schemas: Record, *how: str
+) -> Value:
+    """Return ``calls⟨[⟨tool, call tool⟨args⟩⟩, ⟨name, invalid⟨why⟩⟩, …]⟩``."""
+    labels, known = call_labels(tools), (*tools, TERMINATE)
+    made = []
+    for name, call in calls:
+        if isinstance(call, Call):
+            call = _possible(call, schemas, known, *how)  # noqa: PLW2901 - it is checked once more
+        if isinstance(call, Call):
+            payload = inject(call.args)
+            made.append(pair(call.tool, tagged(labels, tools.index(call.tool), payload)))
+        else:
+            message = call.message if isinstance(call, Invalid) else ""
+            made.append(pair(name, tagged(labels, len(tools), message)))
+    return tagged(ROUND_LABELS, _CALLS, list_value(made))
+
+
+def _possible(call: Call, schemas: Record, known: tuple[str, ...], *how: str) -> Extracted:
+    if call.tool == TERMINATE:
+        what = f"`{TERMINATE}` must be the only call of a reply: first read the other results"
+        return refusal("malformed", what, known, *how)
+    return fitted(call, schemas, known, *how)
