@@ -46,6 +46,7 @@ from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Failure
 from lambdagent.ir.known_models import Price
 from lambdagent.ir.limits import RunLimits
+from lambdagent.ir.services import CLAUDE_CODE
 from lambdagent.ir.sites import Site
 from lambdagent.ir.surface import Model
 from lambdagent.machine.state import PAIR, TAGGED, Value
@@ -441,11 +442,15 @@ class Handlers:
         model = model_of(site.static)
         if model is None:
             raise EffectError(finding("E010", agent=site.static["agent"]))
-        bound = site.binding
+        bound, natively = site.binding, bool(site.static.get("native"))
         if bound is None:
+            if natively and model.provider == CLAUDE_CODE:
+                message = phrase("it calls tools of its own")
+                hint = phrase("write `toolCalling: auto`")
+                found = finding("E005", provider=CLAUDE_CODE, message=message, hint=hint)
+                raise EffectError(found)
             provider = self._providers.of(model)
         else:
-            natively = bool(site.static.get("native"))
             provider = adapted(model.provider, registry.lookup(bound), natively=natively)
         return ModelHandler(model, provider, self.redaction, self._prices.get(model.name))
 

@@ -5,6 +5,7 @@ Names are of letters, digits, `_` and `-`, at most 64; arguments are objects.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
@@ -15,6 +16,8 @@ from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec
 from lambdagent.ir.data import thaw
 
 _LONGEST: Final = 64
+_SPOKEN: Final = {"assistant", "tool"}
+_HALF: Final = re.compile("[\ud800-\udfff]")
 _ACCEPTED: Final = re.compile(rf"[A-Za-z0-9_-]{{1,{_LONGEST}}}")
 _OTHERS: Final = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -22,7 +25,17 @@ _OTHERS: Final = re.compile(r"[^A-Za-z0-9_-]+")
 def sent_arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments of an earlier call as an object, whatever the model wrote then."""
     arguments: Any = thaw(call.arguments)
-    return arguments if isinstance(arguments, dict) else {"input": arguments}
+    arguments = arguments if isinstance(arguments, dict) else {"input": arguments}
+    written = json.dumps(arguments, ensure_ascii=False)
+    whole = whole_text(written)
+    return arguments if whole is written else json.loads(whole)  # type: ignore[no-any-return]
+
+
+def whole_text(text: str) -> str:
+    """Return `text` with a mark for each half of a character: models and tools write them."""
+    if text.isascii() or not _HALF.search(text):
+        return text
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class WireNames:
@@ -46,7 +59,13 @@ class WireNames:
         return attrs.evolve(tool, name=name, description=told)
 
     def message(self, message: Message) -> Message:
-        """Return `message`, its calls under their names on the wire."""
+        """Return `message`, its calls under their names on the wire.
+
+        Halves of characters are replaced, unless they are of the prompt or the input.
+        """
+        if message.role in _SPOKEN:
+            text = whole_text(message.text)
+            message = message if text is message.text else attrs.evolve(message, text=text)
         if not message.tool_calls:
             return message
         calls = tuple(attrs.evolve(c, name=self._wire(c.name)) for c in message.tool_calls)

@@ -8,13 +8,14 @@ from typing import Any
 import attrs
 import pytest
 
-from lambdagent import Listener, Session, Term, build_agent
+from lambdagent import Lam, Listener, Model, Session, Term, Tool, build_agent
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.kept import Run
 from lambdagent.effects.protocol import ModelCall, Reply, ToolCall
 from lambdagent.effects.run_events import ToolDispatched
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
+from lambdagent.ir.surface import ReActStep
 from tests.effects.agents import PATIENCE_S, Face, face
 
 __all__ = ["face"]
@@ -230,3 +231,51 @@ def test_a_whole_provider_gets_the_tools_with_the_call():
     agent = build_agent(config, providers={"openai": Whole()})
     assert Session(agent).run("go").value == "ok"
     assert [tool.name for tool in asked[0].tools] == ["terminate"]
+
+
+@pytest.mark.parametrize("conversation", [True, "sliding_window(3)", "token_budget(900)"])
+def test_calls_and_their_results_are_never_torn_apart(conversation: Any):
+    seen: list[tuple[Any, ...]] = []
+
+    class Searcher:
+        instant = True
+
+        def chat(self, call: ModelCall) -> Reply:
+            seen.append(call.messages)
+            if len(seen) % 7 == 0:
+                return Reply("found it")
+            number = len(seen)
+            made = [ToolCall("same", "look", Record(n=number)) for _ in range(number % 3 + 1)]
+            return Reply("", "tool_calls", tuple(made))
+
+        async def achat(self, call: ModelCall) -> Reply:
+            return self.chat(call)
+
+        def close(self) -> None:
+            pass
+
+    def look(n: int) -> str:
+        return f"{n}: " + "so it goes " * 20
+
+    model = {**OPENAI, "contextWindow": 1500, "maxTokens": 200, "conversation": conversation}
+    config = {"type": "react", "systemPrompt": "Work.", "model": model, "react": {"maxSteps": 9}}
+    agent = build_agent(config, providers={"openai": Searcher()}, tools={"look": look})
+    with Session(agent) as session:
+        for _ in range(3):
+            assert session.run("go").value == "found it"
+    assert len(seen) == 21
+    assert len(seen[-1]) < 20
+    for messages in seen:
+        asked = [call.id for message in messages for call in message.tool_calls]
+        assert [m.tool_call_id for m in messages if m.role == "tool"] == asked
+        assert len(set(asked)) == len(asked)
+        texts = [message.text for message in messages]
+        assert not any(text.startswith(("Observation from", "[NOT_RUN]")) for text in texts)
+
+
+def test_a_program_by_hand_cannot_give_tools_to_who_has_its_own():
+    think = Lam("w", "p", Model(provider="claude-code", tool_calling="native"))
+    step = ReActStep("r", think=think, tools=[Tool("look", command="true")])
+    with pytest.raises(EffectError) as caught:
+        Session(step).run("go")
+    assert "it calls tools of its own" in str(caught.value)

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec
 from lambdagent.effects.turns import heard, paired, said
-from lambdagent.effects.wire_names import WireNames
+from lambdagent.effects.wire_names import WireNames, sent_arguments
 from lambdagent.ir.data import Record, freeze
 from lambdagent.machine.values import list_value, pair, tagged
 
@@ -94,6 +94,16 @@ def test_calls_and_results_come_in_pairs_and_each_id_once(messages: list[Message
         assert [m.tool_call_id for m in after] == [call.id for call in message.tool_calls]
     assert paired(found) == found
     assert sum(m.role == "user" for m in found) >= sum(m.role == "user" for m in messages)
+
+
+def test_halves_of_characters_that_models_and_tools_wrote_are_replaced():
+    wire = WireNames(())
+    call = ToolCall("c", "look", Record(q="caf\ud83d", n=1))
+    sent = wire.message(Message("assistant", "so\ud83d", (call,)))
+    assert sent.text == "so\ufffd"
+    assert sent_arguments(sent.tool_calls[0]) == {"q": "caf\ufffd", "n": 1}
+    assert wire.message(Message("tool", "\udc80", (), "c")).text == "\ufffd"
+    assert wire.message(Message("user", "\ud83d")).text == "\ud83d"
 
 
 # --- names ---------------------------------------------------------------------------------------

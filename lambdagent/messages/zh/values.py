@@ -59,6 +59,8 @@ PHRASES: dict[str, str] = {
     "remove `model.toolCalling: native`, or let `chat` take `tools`": (
         "去掉 `model.toolCalling: native`，或让 `chat` 接受 `tools`"
     ),
+    "it calls tools of its own": "它调用自己的工具",
+    "write `toolCalling: auto`": "写 `toolCalling: auto`",
     "a JSON Schema": "JSON Schema",
     "a keyword of JSON Schema that is checked": "会被检查的 JSON Schema 关键字",
     "a type of JSON": "JSON 的类型",
