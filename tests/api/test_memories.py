@@ -20,12 +20,14 @@ from lambdagent import (
     compile_term,
     load_program,
 )
+from lambdagent.effects.stores.redis_server import RedisStore
 from lambdagent.effects.stores.sqlite import SqliteStore
 from lambdagent.frontend.build import SUMMARY_PROMPT
 from lambdagent.ir.program_text import program_json
 from tests.effects.agents import MODEL, Face, Speaker, face, speaker
+from tests.redis_server import RedisServer, server
 
-__all__ = ["face"]
+__all__ = ["face", "server"]
 
 
 def agent(model: Speaker, name: str = "", **memory: Any) -> Term:
@@ -269,6 +271,29 @@ def test_a_kept_run_goes_on_from_where_its_store_failed(
         assert again.resume().value == "only once"
     assert (model.asked, Cut.puts) == (["q"], 1)
     store = SqliteStore(path, "user/ann/c")
+    assert store.list_recent(5) == [("q", "only once")]
+    store.close()
+
+
+def test_a_kept_run_goes_on_when_its_server_was_started_again(tmp_path: Path, server: RedisServer):
+    def answer(_call: object) -> str:
+        server.stop()
+        return "only once"
+
+    model = Speaker(answer)
+    term = agent(model, "c", strategy="redis", scope="user")
+    environment = {"LAMBDAGENT_REDIS_URL": server.url}
+    options = {"environment": environment, "fsync": False}
+    with Run.begin(term, "q", tmp_path / "runs", owner=ANN, **options) as run:
+        with pytest.raises(EffectError, match=r"E009.*the server at"):
+            run.resume()
+        with pytest.raises(EffectError, match="E009"):
+            Run.load(run.path, providers={"openai": model}, **options)
+    server.start()
+    with Run.load(run.path, providers={"openai": model}, **options) as again:
+        assert again.resume().value == "only once"
+    assert model.asked == ["q"]
+    store = RedisStore(server.url, "user/ann/c")
     assert store.list_recent(5) == [("q", "only once")]
     store.close()
 
