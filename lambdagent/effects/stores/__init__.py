@@ -14,7 +14,6 @@ from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, Final, cast
 from urllib.parse import quote
-from weakref import WeakKeyDictionary
 
 import attrs
 
@@ -192,9 +191,7 @@ class Stores:
 
 
 # How many may use a file or a server at once, by the loop on which they wait.
-_turns: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]] = (
-    WeakKeyDictionary()
-)
+_turns: Final[dict[asyncio.AbstractEventLoop, dict[str, asyncio.Semaphore]]] = {}
 
 
 def turn(store: MemoryStore) -> AbstractAsyncContextManager[object]:
@@ -202,7 +199,13 @@ def turn(store: MemoryStore) -> AbstractAsyncContextManager[object]:
     most, shared = getattr(store, "at_once", None), getattr(store, "shared", None)
     if not isinstance(most, int) or not isinstance(shared, str):
         return nullcontext()
-    known = _turns.setdefault(asyncio.get_running_loop(), {})
+    loop = asyncio.get_running_loop()
+    known = _turns.get(loop)
+    if known is None:
+        # A semaphore at which somebody waited knows its loop, so no weak key would let it go.
+        for old in [each for each in list(_turns) if each.is_closed()]:
+            _turns.pop(old, None)
+        known = _turns[loop] = {}
     return known.setdefault(shared, asyncio.Semaphore(most))
 
 
