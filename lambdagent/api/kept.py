@@ -482,7 +482,7 @@ class Run:
             keeper=keeper,
         )
         execution.narrator = narrator
-        execution.meter = meter_of(self.program.limits.budget, keeper.told)
+        execution.meter = meter_of(self.program, keeper.told)
         try:
             if kept is None:
                 yield execution, lambda: execution, keeper

@@ -353,7 +353,7 @@ class Session:
                 needs_states=needs_states,
             ),
         )
-        self._newest.meter = meter_of(self.program.limits.budget)
+        self._newest.meter = meter_of(self.program)
         return self._newest
 
     @cached_property

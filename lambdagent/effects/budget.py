@@ -1,7 +1,7 @@
 """What a run has spent of its budget, and the end of it when the budget is used up.
 
 No call of a model is begun once a limit is reached; what an answer takes is known only when it is
-there, so the last one may go beyond.
+there, so the last one may go beyond. Nor is one begun once an answer does not say what it took.
 """
 
 from __future__ import annotations
@@ -13,10 +13,13 @@ import attrs
 
 from lambdagent.effects.journal import Told
 from lambdagent.effects.protocol import Reply
+from lambdagent.effects.render import model_of
 from lambdagent.errors import BudgetError, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure
 from lambdagent.ir.limits import Budget, dollars
+from lambdagent.ir.program import Program
+from lambdagent.ir.services import SCRIPTED
 from lambdagent.ir.sites import Site
 from lambdagent.messages import phrase
 
@@ -44,6 +47,7 @@ class Meter:
         self.budget = budget
         self.spent = Spent()
         self._begun = 0
+        self._untold: dict[str, str] = {}  # which model did not tell what it took, by limit
 
     def begin(self, site: Site) -> None:
         """Count that `site` is about to be asked.
@@ -56,8 +60,12 @@ class Meter:
         spent, budget = self.spent, self.budget
         for name in ("tokens", "usd"):
             limit, used = getattr(budget, name), getattr(spent, name)
-            if limit is not None and used >= limit:
+            if limit is None:
+                continue
+            if used >= limit:
                 raise self.exhausted(name)
+            if name in self._untold:
+                raise BudgetError(finding("R016", name=name, model=self._untold[name]))
         if budget.calls is not None and spent.calls + self._begun >= budget.calls:
             raise self.exhausted("calls")
         self._begun += 1
@@ -66,15 +74,24 @@ class Meter:
         """Count what the call of `site` that was begun took."""
         if site.kind == "llm":
             self._begun -= 1
-            self.count(answer)
+            self.count(site, answer)
 
-    def count(self, answer: Data | Failure) -> None:
-        """Count an answer of a model, such as one of an earlier process."""
+    def count(self, site: Site, answer: Data | Failure) -> None:
+        """Count an answer of the model at `site`, such as one of an earlier process."""
         self.spent.calls += 1
-        usage = None if isinstance(answer, Failure) else Reply.from_data(answer).usage
+        if isinstance(answer, Failure):
+            return
+        usage, model = Reply.from_data(answer).usage, model_of(site.static)
         if usage is not None:
             self.spent.tokens += usage.input + usage.output
             self.spent.usd += usage.usd or 0.0
+        if model is not None and model.provider == SCRIPTED and site.binding is None:
+            return  # nobody is paid for what it does not tell
+        name = site.name if model is None else model.name or model.provider
+        if usage is None:
+            self._untold.setdefault("tokens", name)
+        if usage is None or usage.usd is None:
+            self._untold.setdefault("usd", name)
 
     @property
     def left_s(self) -> float | None:
@@ -96,22 +113,28 @@ class Meter:
         return BudgetError(finding("R013", name=name, limit=most, spent=told))
 
 
-def meter_of(budget: Budget, told: Told | None = None) -> Meter | None:
+def meter_of(program: Program, told: Told | None = None) -> Meter | None:
     """Return what counts the spending of a run; None where it may spend what it likes.
 
     Args:
-        budget: What it may spend.
+        program: What is run.
         told: What its journal says of earlier processes.
     """
+    budget = program.limits.budget
     if budget == Budget():
         return None
     meter = Meter(budget)
     if told is not None:
-        kinds = {key: intent.site.partition(":")[0] for key, intent in told.intents.items()}
+        people = 0.0
         for key, recorded in told.answers.items():
-            if kinds[key] == "llm":
-                meter.count(recorded.answer)
-        people = sum(each.took_s for key, each in told.answers.items() if kinds[key] == "confirm")
+            name = told.intents[key].site
+            kind = name.partition(":")[0]
+            if kind == "llm":
+                site = program.sites.get(name)
+                if site is not None:  # else it will be told that this is another program's run
+                    meter.count(site, recorded.answer)
+            elif kind == "confirm":
+                people += recorded.took_s
         meter.spent.seconds = max(told.length_s - people, 0.0)
     return meter
 

@@ -41,6 +41,11 @@ MESSAGES: dict[str, Text] = {
         why="docs/providers.md lists the prices that are known, each at its host",
         fix="say it under `runtime.prices`, or limit `budget.tokens` instead",
     ),
+    "R016": Text(
+        "`budget.{name}` cannot be kept: an answer of `{model}` does not say what it took",
+        why="the number is never guessed, and no further call of a model is begun",
+        fix="limit `budget.calls` instead; a kept run goes on from here",
+    ),
     "R007": Text(
         "{whence} is no {wanted}: {got}",
         why="this program in pure λ takes it apart, and only encodings have parts",

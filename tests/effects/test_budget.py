@@ -4,11 +4,12 @@ import asyncio
 import threading
 from typing import Any
 
+import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lambdagent import build_agent
+from lambdagent import Lam, Model, build_agent, compile_term
 from lambdagent.effects.budget import Meter, Spent, meter_of, within_budget
 from lambdagent.effects.journal import Intent, Recorded, Told
 from lambdagent.effects.protocol import Reply, Usage
@@ -17,14 +18,20 @@ from lambdagent.ir.data import Record
 from lambdagent.ir.exchange import Failure
 from lambdagent.ir.known_models import Price
 from lambdagent.ir.limits import Budget, Limits, RunLimits
+from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from tests.effects.agents import MODEL, PATIENCE_S, Face, face
 
 __all__ = ["face"]
 
-LLM = Site("llm:a", "llm", Record())
+LLM = compile_term(Lam("a", "p")).sites["llm:a"]
 TOOL = Site("tool:t", "tool", Record())
 REPLY = Reply("x", usage=Usage(6, 4, usd=0.25)).to_data()
+
+
+def program(**budget: Any) -> Program:
+    made = compile_term(Lam("a", "p"))
+    return attrs.evolve(made, limits=RunLimits(Budget(**budget)))
 
 
 def rounds(meter: Meter) -> int:
@@ -92,8 +99,35 @@ def test_numbers_are_told_with_every_digit():
         assert f"is {limit}\n" in text
 
 
+@pytest.mark.parametrize(
+    ("usage", "limits", "told"),
+    [
+        (None, {"tokens": 100}, True),
+        (None, {"usd": 1}, True),
+        (Usage(3, 4), {"usd": 1}, True),
+        (Usage(3, 4), {"tokens": 100}, False),
+        (Usage(3, 4, usd=0.0), {"usd": 1, "tokens": 100}, False),
+        (None, {"calls": 7, "seconds": 7}, False),
+    ],
+)
+@pytest.mark.parametrize("provider", ["openai", "scripted"])
+def test_what_an_answer_does_not_tell_is_never_guessed(
+    usage: Usage | None, limits: dict[str, Any], told: bool, provider: str
+):
+    """Those of a script took nothing that is paid for."""
+    site = compile_term(Lam("a", "p", Model(provider=provider, name="m"))).sites["llm:a"]
+    meter = Meter(Budget(**limits))
+    meter.begin(site)
+    meter.end(site, Reply("x", usage=usage).to_data())
+    if told and provider != "scripted":
+        with pytest.raises(BudgetError, match=r"R016.*`m` does not say"):
+            meter.begin(site)
+    else:
+        meter.begin(site)
+
+
 def test_no_budget_needs_no_meter():
-    assert meter_of(Budget()) is None
+    assert meter_of(program()) is None
 
 
 def test_earlier_processes_have_spent_too():
@@ -104,7 +138,7 @@ def test_earlier_processes_have_spent_too():
     }
     sites = {(0,): "llm:a", (1,): "confirm:t", (2,): "tool:t", (3,): "llm:a"}
     intents = {key: Intent(site, 0, 0.0) for key, site in sites.items()}
-    meter = meter_of(Budget(seconds=7, calls=2), Told(intents, answers, None, 0))
+    meter = meter_of(program(seconds=7, calls=2), Told(intents, answers, None, 0))
     assert meter is not None
     assert (meter.spent.calls, meter.spent.tokens, meter.spent.usd) == (1, 10, 0.25)
     assert meter.left_s == pytest.approx(2.0)

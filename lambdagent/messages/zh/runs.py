@@ -41,6 +41,11 @@ MESSAGES: dict[str, Text] = {
         why="docs/providers.md 按主机列出已知的价格",
         fix="在 `runtime.prices` 中写明，或改用 `budget.tokens` 限制",
     ),
+    "R016": Text(
+        "无法遵守 `budget.{name}`：`{model}` 的一次回答没有说明它的用量",
+        why="这个数从不猜测，也不再发起模型调用",
+        fix="改为限制 `budget.calls`；已保存的运行从这里继续",
+    ),
     "R007": Text(
         "{whence}不是{wanted}：{got}",
         why="这个纯 λ 程序要把它拆开，而只有编码才有组成部分",
