@@ -202,6 +202,8 @@ def _connected(url: str) -> Redis:
         server: Redis = redis.Redis.from_url(
             url, socket_timeout=_PATIENCE_S, socket_connect_timeout=_PATIENCE_S
         )
+        # Keys and entries are bytes, whatever the URL says.
+        server.connection_pool.connection_kwargs["decode_responses"] = False
         server.connection_pool.make_connection()  # looks at the options, asks nobody
     except (ValueError, TypeError, redis.RedisError):  # their words may hold parts of the URL
         what = phrase("this is no URL of a Redis server: `{url}`", url=shown_url(url))

@@ -123,3 +123,13 @@ def test_without_the_sdk_it_is_said_how_to_install_it(monkeypatch: pytest.Monkey
         RedisStore("redis://localhost")
     assert "not installed" in caught.value.message
     assert caught.value.hint == "pip install 'lambdagent[redis]'"
+
+
+@pytest.mark.parametrize("option", ["decode_responses=True", "protocol=2", "protocol=3"])
+def test_the_options_of_a_url_change_no_entries(redis_url: str, option: str):
+    store = RedisStore(f"{redis_url}?{option}", "options", 9)
+    store.clear()
+    store.put("键", "值")
+    assert store.get("键") == "值"
+    assert store.list_recent(5) == [("键", "值")]
+    store.close()
