@@ -80,6 +80,16 @@ def test_tools_cost_nothing_and_failures_are_calls():
         meter.begin(LLM)
 
 
+def test_a_cost_that_is_not_known_is_not_told():
+    meter = Meter(Budget(calls=2))
+    for usage in (Usage(6, 4, usd=0.25), Usage(6, 4)):
+        meter.begin(LLM)
+        meter.end(LLM, Reply("x", usage=usage).to_data())
+    with pytest.raises(BudgetError) as caught:
+        meter.begin(LLM)
+    assert "2 model calls, 20 tokens; no further" in caught.value.diagnostic.why
+
+
 def test_what_was_spent_is_told():
     meter = Meter(Budget(calls=1))
     meter.begin(LLM)
@@ -226,7 +236,7 @@ class Meeting:
 
     def answer(self, call: Any) -> Reply:
         self.answered.append(call.agent)
-        return Reply("x", usage=Usage(3, 4))
+        return Reply("x", usage=Usage(3, 4, usd=0.5))
 
     def close(self) -> None:
         pass
@@ -246,5 +256,5 @@ def test_calls_that_a_budget_allows_are_made_and_their_answers_kept(face: Face):
     model = Meeting()
     with pytest.raises(BudgetError, match="R013") as caught:
         face.ask(build_agent(config, providers={"openai": model}), "x")
-    assert "2 model calls, 14 tokens" in caught.value.diagnostic.why
+    assert "2 model calls, 14 tokens, $1.00" in caught.value.diagnostic.why
     assert sorted(model.answered) == ["b0", "b1"]

@@ -138,8 +138,9 @@ PHRASES: dict[str, str] = {
     ),
     "raise that limit, or `model.timeout`": "增大该限制，或增大 `model.timeout`",
     "{count} model calls": "{count} 次模型调用",
-    "{count} tokens in answers alone": "仅回答就有 {count} 个 token",
+    "{count} tokens in answers alone": "{count} 个 token（仅计回答）",
     "any number of": "任意多",
+    "{calls} model calls, {tokens} tokens": "{calls} 次模型调用、{tokens} 个 token",
     "{calls} model calls, {tokens} tokens, {cost}": (
         "{calls} 次模型调用、{tokens} 个 token、{cost}"
     ),
