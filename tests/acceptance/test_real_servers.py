@@ -1,10 +1,11 @@
-"""All five types through the real SDKs against a server by others: only `model:` changes."""
+"""All five types through the real SDKs against servers by others: only `model:` changes."""
 
 import re
 
 import pytest
 
 from tests.acceptance import agents
+from tests.aimock_server import AImock
 from tests.cli.command import Command, Done
 from tests.mock_server import MockLLM
 
@@ -21,9 +22,14 @@ def provider(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def ask(
-    command: Command, mock_llm: MockLLM, provider: str, kind: str, *options: str, **settings: float
+    command: Command,
+    server: MockLLM | AImock,
+    provider: str,
+    kind: str,
+    *options: str,
+    **settings: float,
 ) -> Done:
-    url = mock_llm.openai if provider == "openai" else mock_llm.anthropic
+    url = server.openai if provider == "openai" else server.anthropic
     text, value, _, _ = agents.TYPES[kind]
     model = {"provider": provider, "name": "model-of-the-test", "baseUrl": url, **settings}
     command.write("agent.yml", agents.with_model(text, model))
@@ -41,6 +47,17 @@ def test_each_type_answers_through_the_sdk(
     assert (done.code, done.out) == (0, f"{agents.TYPES[kind][3]}\n")
     assert len(mock_llm.requests()) == len(replies)
     assert re.search(r"Total: \d+ β-reductions?, [\d.]+s, ~\d+ tokens\n", done.err)
+
+
+@pytest.mark.parametrize("kind", agents.TYPES)
+def test_each_type_answers_at_another_server(
+    command: Command, aimock: AImock, provider: str, kind: str
+):
+    replies = agents.replies_in_order(kind)
+    aimock.answer(*replies)
+    done = ask(command, aimock, provider, kind)
+    assert (done.code, done.out) == (0, f"{agents.TYPES[kind][3]}\n")
+    assert len(aimock.requests()) == len(replies)
 
 
 @pytest.mark.parametrize("kind", agents.TYPES)
