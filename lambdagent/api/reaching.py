@@ -14,6 +14,7 @@ from lambdagent.effects.llm.claude_code import find_program
 from lambdagent.effects.reach import reach
 from lambdagent.effects.stores import redis_url
 from lambdagent.errors import EffectError
+from lambdagent.ir.classes import class_path
 from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program
 from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES
@@ -113,7 +114,7 @@ def _asking(program: Program) -> dict[tuple[str, str | None], list[str]]:
         if site.kind != "llm" or not isinstance(model, Record) or site.binding is not None:
             continue
         provider, written = model.get("provider"), model.get("base_url")
-        if isinstance(provider, str) and provider != SCRIPTED:
+        if isinstance(provider, str) and provider != SCRIPTED and not class_path(provider):
             place = (provider, written if isinstance(written, str) else None)
             asking.setdefault(place, []).append(name)
     return asking

@@ -15,6 +15,7 @@ from lambdagent.errors import Diagnostic, finding, plain
 from lambdagent.frontend import schema
 from lambdagent.frontend.report import certain, nearest, reason_of
 from lambdagent.ir import surface
+from lambdagent.ir.classes import class_path
 from lambdagent.ir.data import Record
 from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES, provider_of
 from lambdagent.ir.strategies import MANAGED
@@ -170,15 +171,18 @@ class Models:
             self.report("S101", (*path, field), doc=reason_of(fields[field]), key=field)
             return
         injected = provider in self.overrides.providers
-        if provider not in SERVICES and not injected:
+        is_known = provider in SERVICES
+        if not (is_known or injected or class_path(provider)):
             meant = nearest(provider, SERVICES)
-            hint = phrase("docs/yaml.md lists them; or pass `providers=`")
+            hint = phrase(
+                "docs/yaml.md lists them; or write `package.module:Class`, or pass `providers=`"
+            )
             if meant:
                 hint = phrase("write `{meant}`", meant=meant)
             words = {"expected": phrase("a known provider"), "actual": provider, "hint": hint}
             instead = certain(provider, meant, SERVICES)
             self.report("S104", (*path, "provider"), **words, instead=instead)
-        elif not name and not injected and SERVICES[provider].needs_name:
+        elif not name and not injected and is_known and SERVICES[provider].needs_name:
             self.report("S101", (*path, "name"), doc=reason_of(fields["name"]), key="name")
         if settings["toolCalling"] == "native" and provider == CLAUDE_CODE and not injected:
             expected = phrase("`auto` or `text`: `{name}` calls tools of its own", name=provider)

@@ -68,7 +68,11 @@ The core of an agent is wrapped by its `guard`, and both by its `memory`.
 
 ## Providers
 
-{", ".join(f"`{name}`" for name in SERVICES)}, and every name that is passed as `providers=`.
+{
+    ", ".join(f"`{name}`" for name in SERVICES)
+}, a class of yours (`package.module:Class`), a name that
+an installed package brings, and every name that is passed as `providers=`
+([providers.md](providers.md#a-class-of-your-own)).
 
 `scripted` needs no key and no network. It answers from `model.script`, and says so in the trace:
 

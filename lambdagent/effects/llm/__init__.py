@@ -15,12 +15,14 @@ from urllib.parse import urlsplit
 
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
 from lambdagent.effects.llm.claude_code import ClaudeCode, check_settings
+from lambdagent.effects.llm.foreign import provider_of_class
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.llm.scripted import Scripted
 from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Provider
 from lambdagent.effects.rate_limits import shared_limit
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.classes import class_path
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
 from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES, Service
@@ -42,7 +44,7 @@ def make_provider(
     """Return a new provider that answers for `model`.
 
     Args:
-        model: Its `provider`, `base_url` and `script` count.
+        model: Its `provider`, `base_url` and `script` count; for a class all that it says.
         environment: Where keys and URLs come from.
         base_dir: Where the relative paths of a script start.
         limits: How often it may be asked.
@@ -57,6 +59,9 @@ def make_provider(
         return ClaudeCode(model, environment, base_dir)
     service = SERVICES.get(model.provider)
     handler = None if service is None else _CHAT.get(service.speaks)
+    path = class_path(model.provider)
+    if path is not None:
+        return provider_of_class(path, model, environment, base_dir)
     if service is None or handler is None:
         raise _no_service(model.provider)
     endpoint = _endpoint(model, service, environment)
@@ -151,7 +156,8 @@ def _unusable(provider: str, message: str, hint: str) -> EffectError:
 
 def has_price(model: Model, environment: Mapping[str, str]) -> bool:
     """Whether it is known what calls of `model` cost, or will be told by who answers them."""
-    if model.provider in {SCRIPTED, CLAUDE_CODE}:
+    is_served = model.provider in SERVICES and model.provider not in {SCRIPTED, CLAUDE_CODE}
+    if not is_served:
         return True
     url = base_url(model.provider, model.base_url, environment)
     return price_of(model.name, urlsplit(url).hostname) is not None
@@ -159,6 +165,8 @@ def has_price(model: Model, environment: Mapping[str, str]) -> bool:
 
 class Providers:
     """The providers of a run: one for all models that are served at the same place.
+
+    A class of others is made for each model that it serves.
 
     Models with equal scripts share the script, so its replies are given out once. Safe to share.
     """
@@ -190,7 +198,9 @@ class Providers:
         """
         if model.provider == CLAUDE_CODE:
             check_settings(model)
-        place = (model.provider, model.base_url, model.script)
+        place: Hashable = model  # a class may know each setting
+        if model.provider in SERVICES:
+            place = (model.provider, model.base_url, model.script)
         with self._lock:
             provider = self._made.get(place)
             if provider is None:

@@ -12,15 +12,21 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, cast
 
 import attrs
 
+from lambdagent.effects.classes import NoClassError, UnmadeError, class_at, made
 from lambdagent.effects.protocol import Message, ModelCall, Provider, Reply
+from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Record, freeze, thaw
 from lambdagent.ir.signature import signature_of
+from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
 
 _HINT = phrase("check the object that was passed as `providers=`")
@@ -31,10 +37,19 @@ class ForeignProvider:
 
     instant = False
 
-    def __init__(self, name: str, provider: Any) -> None:
-        """Ask `provider`, which stands in for the provider `name`."""
+    def __init__(self, name: str, provider: Any, hint: str, *, is_ours: bool = False) -> None:
+        """Ask `provider`, which stands in for the provider `name`.
+
+        Args:
+            name: What it is called in agent files.
+            provider: Has a method `chat`.
+            hint: What to do when it fails.
+            is_ours: Whether it is closed with us, and not by whoever made it.
+        """
         self._name = name
         self._provider = provider
+        self._hint = hint
+        self._is_ours = is_ours
 
     def chat(self, call: ModelCall) -> Reply:
         """Return the model's reply; an asynchronous one gets an event loop of its own.
@@ -63,12 +78,16 @@ class ForeignProvider:
         return await self._provider.chat(_messages(call), **_offered(call))
 
     def close(self) -> None:
-        """Do nothing: the object belongs to whoever made it."""
+        """Close the object, if it is ours and can be closed."""
+        close = getattr(self._provider, "close", None)
+        if self._is_ours and callable(close):
+            with suppress(Exception):  # foreign code; all it was asked is answered
+                close()
 
     def _failed(self, call: ModelCall, error: Exception) -> EffectError:
         message = f"{type(error).__name__}: {error}"
         return EffectError(
-            finding("E002", provider=self._name, message=message, site=call.site, hint=_HINT)
+            finding("E002", provider=self._name, message=message, site=call.site, hint=self._hint)
         )
 
 
@@ -95,13 +114,22 @@ def _offered(call: ModelCall) -> dict[str, Any]:
     return {"tools": [thaw(Record(attrs.asdict(tool, recurse=False))) for tool in call.tools]}
 
 
-def adapted(name: str, provider: object, *, natively: bool = False) -> Provider:
+def adapted(
+    name: str,
+    provider: object,
+    hint: str = _HINT,
+    *,
+    natively: bool = False,
+    is_ours: bool = False,
+) -> Provider:
     """Return `provider` as the driver wants it: as it is, or behind a `ForeignProvider`.
 
     Args:
         name: The provider that it stands in for.
         provider: The object.
+        hint: What to do when it fails.
         natively: Whether it is to be told of tools.
+        is_ours: Whether it is closed with the others, and not by whoever made it.
 
     Raises:
         EffectError: It has no method `chat`, or none that could be told of tools (E005).
@@ -110,12 +138,12 @@ def adapted(name: str, provider: object, *, natively: bool = False) -> Provider:
         return cast("Provider", provider)
     if not callable(getattr(provider, "chat", None)):
         message = phrase("a {name} has no method `chat`", name=type(provider).__name__)
-        raise EffectError(finding("E005", provider=name, message=message, hint=_HINT))
+        raise EffectError(finding("E005", provider=name, message=message, hint=hint))
     if natively and not _takes_tools(provider.chat):  # type: ignore[attr-defined]
         message = phrase("`chat` of {name} takes no `tools`", name=type(provider).__name__)
-        hint = phrase("remove `model.toolCalling: native`, or let `chat` take `tools`")
-        raise EffectError(finding("E005", provider=name, message=message, hint=hint))
-    return ForeignProvider(name, provider)
+        remedy = phrase("remove `model.toolCalling: native`, or let `chat` take `tools`")
+        raise EffectError(finding("E005", provider=name, message=message, hint=remedy))
+    return ForeignProvider(name, provider, hint, is_ours=is_ours)
 
 
 def _takes_tools(chat: Any) -> bool:
@@ -124,3 +152,38 @@ def _takes_tools(chat: Any) -> bool:
         return True
     taken = signature.parameters.values()
     return any(each.name == "tools" or each.kind is each.VAR_KEYWORD for each in taken)
+
+
+def provider_of_class(
+    path: str, model: Model, environment: Mapping[str, str], base_dir: Path | None
+) -> Provider:
+    """Return a new object of the class at `path`, which answers for `model`.
+
+    Args:
+        path: See `class_at`.
+        model: Its settings are the constructor's, where it names them.
+        environment: Whose secrets are taken out of what the class says.
+        base_dir: Where modules are found that are installed nowhere.
+
+    Raises:
+        EffectError: There is no such class, it cannot be made, or is no provider (E005).
+    """
+    name = model.provider
+    hint = phrase("check `{path}`, and what it needs", path=path)
+    offered = {
+        "name": model.name,
+        "temperature": model.temperature,
+        "max_tokens": model.max_tokens,
+        "top_p": model.top_p,
+        "stop_sequences": model.stop_sequences,
+        "base_url": model.base_url,
+        "timeout_s": model.timeout_s,
+        "context_window": model.context_window,
+    }
+    try:
+        found, _ = made(path, class_at(path, base_dir), {}, offered)
+    except (NoClassError, UnmadeError) as error:
+        message = Redaction(environment).text(str(error))
+        raise EffectError(finding("E005", provider=name, message=message, hint=hint)) from error
+    natively = model.tool_calling == "native"
+    return adapted(name, found, hint, natively=natively, is_ours=True)

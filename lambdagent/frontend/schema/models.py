@@ -84,9 +84,11 @@ MODEL: Final = Block(
     Field(
         "provider",
         Text(known=tuple(SERVICES)),
-        "Who serves the model: one of the providers above, or a name passed as `providers=`;"
-        " left out, the provider whose models are named like `name`.",
-        "由谁提供模型：上面的提供方之一，或以 `providers=` 传入的名称；省略时由 `name` 推断。",
+        "Who serves the model: one of the providers above, a class of yours as in"
+        " `package.module:Class`, the name of one that an installed package brings, or a name"
+        " passed as `providers=`; left out, the provider whose models are named like `name`.",
+        "由谁提供模型：上面的提供方之一、`package.module:Class` 形式的自有类、"
+        "已安装的包所提供的名称，或以 `providers=` 传入的名称；省略时由 `name` 推断。",
         to="`Model.provider`",
     ),
     Field(

@@ -39,6 +39,7 @@ PHRASES: dict[str, str] = {
     "this is no URL: `{url}`": "这不是 URL：`{url}`",
     "the answer calls a tool that has no name": "回答调用了一个没有名称的工具",
     "the answer is no message": "回答不是消息",
+    "check `{path}`, and what it needs": "检查 `{path}` 及其所需的条件",
     "check the object that was passed as `providers=`": "检查通过 `providers=` 传入的对象",
     "a {name} has no method `chat`": "{name} 没有方法 `chat`",
     "the answer has no choices": "回答中没有 choices",

@@ -166,8 +166,8 @@ PHRASES: dict[str, str] = {
     "remove it, or begin its name with `x-` if it is a note of your own": (
         "删除它；如果是自己的备注，名称以 `x-` 开头"
     ),
-    "docs/yaml.md lists them; or pass `providers=`": (
-        "docs/yaml.md 列出了它们；也可以传入 `providers=`"
+    "docs/yaml.md lists them; or write `package.module:Class`, or pass `providers=`": (
+        "docs/yaml.md 列出了所有提供方；或写 `package.module:Class`，或传入 `providers=`"
     ),
     "`default:` answers what has no route": "没有对应路由的输入由 `default:` 回答",
     "leave it out": "去掉它",
