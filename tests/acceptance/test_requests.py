@@ -13,6 +13,7 @@ from lambdagent import Session, build_agent
 from lambdagent.errors import LambdagentError
 from lambdagent.frontend import schema
 from lambdagent.ir.services import SERVICES
+from tests.aimock_server import AImock
 from tests.cli.command import Command
 from tests.effects.local_server import Answer, LocalServer
 
@@ -192,3 +193,22 @@ def test_without_its_key_a_run_ends_before_anything_is_asked(
     done = command("run", "a.yml", "hello")
     assert (done.code, done.out, local_server.asked) == (1, "", [])
     assert f"the environment variable `{SERVICES[provider].key_variable}` is not set" in done.err
+
+
+def test_native_calls_of_tools_go_to_and_fro_at_a_server_by_others(aimock: AImock):
+    for provider in ("openai", "anthropic"):
+        aimock.reset()
+        words = [
+            {"name": "lookup", "arguments": {"word": word}} for word in ("amber", "bernstein")
+        ]
+        end = {"name": "terminate", "arguments": {"answer": "the same"}}
+        aimock.answer({"toolCalls": words}, {"toolCalls": [end]})
+        model = {"provider": provider, "name": "m", "baseUrl": aimock.url(provider)}
+        term = build_agent(agent(model, "react"), tools={"lookup": lookup})
+        keys = {str(SERVICES[provider].key_variable): "k"}
+        with Session(term, environment=keys) as session:
+            assert session.run("Are they the same?").final == "the same"
+        first, second = (each["body"] for each in aimock.requests())
+        assert [each["function"]["name"] for each in first["tools"]] == ["lookup", "terminate"]
+        answers = [each for each in second["messages"] if each["role"] == "tool"]
+        assert [each["content"] for each in answers] == ["amber", "bernstein"]
