@@ -48,8 +48,11 @@ class Verdict:
         steps: The same, of the trace.
         transitions: The same, of the machine.
         wrong: The first thing that is wrong, None if nothing is.
-        is_open: The run was stopped while it could go on, and where that was is not recorded: it
-            made more transitions than could be checked.
+        is_open: The run could go on where the check ended, and it is not known that it stood
+            there: there may be more transitions than were checked.
+        stopped: How many transitions it had made when it was stopped while it moved, None if it
+            was not or that is not known.
+        engine: The engine that ran where a run was stopped, empty if that is not known.
     """
 
     requests: int
@@ -57,6 +60,8 @@ class Verdict:
     transitions: int
     wrong: Wrong | None = None
     is_open: bool = False
+    stopped: int | None = None
+    engine: str = ""
 
     def to_json(self) -> dict[str, object]:
         """Return the verdict as JSON."""
@@ -66,6 +71,7 @@ class Verdict:
             "steps": self.steps,
             "transitions": self.transitions,
             "open": self.is_open,
+            "stopped": self.stopped,
             "wrong": self.wrong and attrs.asdict(self.wrong),
         }
 
@@ -110,6 +116,7 @@ def check(recording: Recording) -> Verdict:
         _check_steps(recording, walk.records)
         _check_outcome(recording, walk.machine)
         _check_stats(recording, walk)
+        _check_stop(recording, walk.machine)
     except _Found as found:
         return walk.verdict(found.wrong)
     return walk.verdict(None)
@@ -173,13 +180,23 @@ class _Walk:
     def verdict(self, wrong: Wrong | None) -> Verdict:
         """Return what was checked."""
         counts = len(self._asked), len(self.records), self.machine.transitions
-        return Verdict(*counts, wrong, is_open=self._is_open)
+        standing, stop = self._recording.standing, self._recording.stop
+        reached = stop is not None and self.machine.transitions == stop.goal
+        return Verdict(
+            *counts,
+            wrong,
+            is_open=(self._is_open or self._recording.history.is_cut) and not reached,
+            stopped=stop.transitions if stop is not None and stop.moving else None,
+            engine="" if standing is None else standing.engine[0],
+        )
 
     def go(self) -> None:
         """Go to the end, or to where a run that was stopped has nothing more to show."""
         history = self._recording.history
         last = history.events[-1].transition if history.events else 0
-        stopped = _is_stopped(self._recording)
+        stop = self._recording.stop
+        is_known = stop is not None and stop.goal is not None
+        stopped = not is_known and _is_stopped(self._recording)
         for number in range(history.first + 1, history.length + 1):
             if stopped and number > last and not self._left:
                 self._is_open = True
@@ -338,6 +355,22 @@ def _waits(machine: Machine) -> str:
     return f"it waits for {', '.join(waiting)}" if waiting else "it goes on"
 
 
+def _check_stop(recording: Recording, machine: Machine) -> None:
+    """Check where the run stood when it was stopped, if the check has come there."""
+    stop = recording.stop
+    if stop is None or stop.goal is None or stop.goal > recording.limit:
+        return
+    found = {"transitions": stop.transitions, "reductions": _by_kind(stop.counters)}
+    expected = {"transitions": machine.transitions, "reductions": _by_kind(machine.counters)}
+    for name, computed in expected.items():
+        if found[name] != computed:
+            _refuse("`stopped`", name, found[name], computed)
+
+
+def _by_kind(counters: Sequence[int]) -> dict[str, int]:
+    return {kind.name.lower(): counters[kind] for kind in Kind}
+
+
 def _check_stats(recording: Recording, walk: _Walk) -> None:
     """Check the counters; a run in direct style makes no transitions."""
     if "stats" not in recording.head:
@@ -352,7 +385,7 @@ def _check_stats(recording: Recording, walk: _Walk) -> None:
         "total_cost_usd": total_cost(records),
         "engine": "recursive" if direct else "cek",
         "transitions": 0 if direct else walk.machine.transitions,
-        "reductions": {kind.name.lower(): counters[kind] for kind in Kind},
+        "reductions": _by_kind(counters),
     }
     for name, computed in expected.items():
         if not _equal(stats.get(name), computed):

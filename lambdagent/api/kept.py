@@ -34,6 +34,7 @@ from lambdagent.api.run_files import (
 )
 from lambdagent.api.run_places import at_home, base_dir, owner_in, without_address, work_place
 from lambdagent.api.running import Result, Session, write_record
+from lambdagent.api.standing import KEPT_BY, again, again_from
 from lambdagent.effects.budget import meter_of
 from lambdagent.effects.confirming import Confirm, Confirmation, confirmation
 from lambdagent.effects.execution import Execution
@@ -41,7 +42,6 @@ from lambdagent.effects.handlers import Request
 from lambdagent.effects.journal import Told, has_ended, read_journal
 from lambdagent.effects.keeper import Keeper
 from lambdagent.effects.redaction import Redaction
-from lambdagent.effects.replay import replay
 from lambdagent.effects.run_directory import Beginning, RunDirectory, create_run, new_id
 from lambdagent.effects.stores import Owner
 from lambdagent.effects.waiting import on_disk
@@ -50,7 +50,6 @@ from lambdagent.ir.data import Data, freeze
 from lambdagent.ir.exchange import key_text
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
-from lambdagent.machine.engines import Choice
 from lambdagent.machine.link import link
 from lambdagent.machine.state import Machine
 from lambdagent.machine.state import Path as Key
@@ -62,7 +61,6 @@ if TYPE_CHECKING:
     from lambdagent.effects.narrator import Narrator
 
 _SESSION_OPTIONS: Final = {"environment", "base_dir", "clock"}
-_STEPPING: Final = Choice("cek", "only the states of cek can be kept on disk")
 # β between two states on disk where nobody says: a fiftieth of a second to do again.
 AUTOSAVE: Final = 50_000
 
@@ -372,7 +370,7 @@ class Run:
         Raises:
             CheckpointError: The journal is damaged, or belongs to another program.
         """
-        return replay(self._session.linked, self._start(), self.told())
+        return again_from(self._directory, self._session.linked, self._start(), self.told())
 
     @property
     def redaction(self) -> Redaction:
@@ -478,7 +476,7 @@ class Run:
             linked,
             first if kept is None else kept,
             watch=None if watch is None else watcher(watch),
-            choice=_STEPPING,
+            choice=KEPT_BY,
             keeper=keeper,
         )
         execution.narrator = narrator
@@ -487,7 +485,7 @@ class Run:
             if kept is None:
                 yield execution, lambda: execution, keeper
             else:  # the files may be gone when somebody asks
-                yield execution, cache(partial(replay, linked, first, keeper.told)), keeper
+                yield execution, cache(lambda: again(execution, first, keeper.told)), keeper
         except BaseException as error:
             try:
                 keeper.leave(execution.machine)

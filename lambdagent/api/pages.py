@@ -7,7 +7,6 @@ import attrs
 from lambdagent.api.recording import Recording
 from lambdagent.api.reducing import library
 from lambdagent.effects.collector import relaxed
-from lambdagent.ir.data import Record
 from lambdagent.ir.limits import dollars
 from lambdagent.machine.text import text_of_data
 from lambdagent.trace.html import input_row, outcome_row, record_rows, render
@@ -56,14 +55,12 @@ def page_data(recording: Recording, *, most_steps: int = MOST_STEPS) -> dict[str
     records = recording.records
     found = bars(records)
     places = Nesting(recording.linked).places(records, recording.execution.exchanges)
-    stats = recording.head.get("stats")
-    engine = stats.get("engine") if isinstance(stats, Record) else None
     cost = total_cost(records)
     head = {
         "agent": recording.program.name,
         "input": input_row(text_of_data(recording.input)),
         "outcome": outcome_row(history.last, recording.head.get("error")),
-        "engine": engine,
+        "engine": recording.engine[0] if recording.engine else None,
         "tokens": total_tokens(records),
         "cost": None if cost is None else dollars(cost),
         "elapsed": max([recording.elapsed_s, *(bar.end_s for bar in found)]),

@@ -1,11 +1,12 @@
 """Runs in one file: what they came to, their trace, and all it takes to go through them again.
 
     {"lambdagent-trace": 1, "agent": …, "result" or "error": …, "trace": [record, …], "stats": {…},
-     "input": …, "program": {…}, "start": {…}, "journal": [record, …]}
+     "stopped": {…}, "input": …, "program": {…}, "start": {…}, "journal": [record, …]}
 
-``trace`` and ``stats`` are as in specification 15.8, ``program`` is as `lambdagent lambda --format
-json` writes it, ``start`` is a state as `machine.checkpoint` encodes it, and ``journal`` has the
-records of `effects.journal`. See docs/trace.md.
+``trace`` and ``stats`` are as in specification 15.8, ``stopped`` is as `api.standing` writes it,
+of a run that has no end, ``program`` is as `lambdagent lambda --format json` writes it, ``start``
+is a state as `machine.checkpoint` encodes it, and ``journal`` has the records of
+`effects.journal`. See docs/trace.md.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from lambdagent.api.finite import finite
 from lambdagent.api.history import LIMIT, History
 from lambdagent.api.run_files import find_run, kept_program, stored_program
 from lambdagent.api.running import trace_of
+from lambdagent.api.standing import Standing, Stop, kept_standing, read_standing, standing_of
 from lambdagent.effects.collector import relaxed
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.frames import read_file
@@ -62,6 +64,7 @@ class Recording:
             that was kept.
         told: What was asked and answered.
         limit: Most transitions to go through.
+        standing: Where the run was stopped, if it was and that is known.
     """
 
     place: str
@@ -70,6 +73,7 @@ class Recording:
     first: Machine = attrs.field(repr=False)
     told: Told = attrs.field(repr=False)
     limit: int = LIMIT
+    standing: Standing | None = None
 
     @property
     def program(self) -> Program:
@@ -88,6 +92,25 @@ class Recording:
         known = stats.get("total_time_ms") if isinstance(stats, Record) else None
         return known / 1000 if isinstance(known, int | float) else self.told.length_s
 
+    @property
+    def engine(self) -> tuple[str, str] | tuple[()]:
+        """The engine that ran and why; empty where that is not recorded."""
+        stats = self.head.get("stats")
+        if isinstance(stats, Record) and stats.get("engine") is not None:
+            return str(stats["engine"]), str(stats.get("engine_reason"))
+        return () if self.standing is None else self.standing.engine
+
+    @property
+    def stop(self) -> Stop | None:
+        """How far the machine had come when the run was stopped, if that is known."""
+        return None if self.standing is None else self.standing.stop
+
+    @property
+    def most(self) -> int:
+        """Most transitions to go through, none of them after where the run was stopped."""
+        goal = None if self.stop is None else self.stop.goal
+        return self.limit if goal is None else min(self.limit, goal)
+
     @cached_property
     def execution(self) -> Execution:
         """The run again, to where its journal ends; nobody is asked.
@@ -95,7 +118,7 @@ class Recording:
         Raises:
             DivergenceError: The program asks something else than the journal says.
         """
-        return replay(self.linked, self.first, self.told, self.limit)
+        return replay(self.linked, self.first, self.told, self.most)
 
     @cached_property
     def records(self) -> tuple[TraceRecord, ...]:
@@ -110,7 +133,7 @@ class Recording:
     def opened(self, *, whole: bool) -> History:
         """Return every state of the run; unless it is to be `whole`, none but the first yet."""
         answers = {key: recorded.answer for key, recorded in self.told.answers.items()}
-        return History(self.linked, self.first, answers, limit=self.limit, whole=whole)
+        return History(self.linked, self.first, answers, limit=self.most, whole=whole)
 
 
 def _input_of(first: Machine) -> Data:
@@ -158,6 +181,9 @@ def document(execution: Execution, outcome: Mapping[str, object], redaction: Red
     """
     linked = execution.linked
     program, _ = kept_program(linked.program, redaction)
+    standing = standing_of(execution)
+    if standing is not None:
+        outcome = {**outcome, "stopped": standing.to_json()}
     rows = {
         FORMAT_KEY: str(FORMAT),
         "agent": data_text(linked.program.name),
@@ -257,7 +283,8 @@ def load(path: Path, *, limit: int = LIMIT) -> Recording:
         linked = link(stored_program(directory, beginning.digest))
         first = start(linked, beginning.input)
         told = read_journal(directory.journal)
-        return Recording(str(directory.path), Record(), linked, first, told, limit)
+        standing = kept_standing(directory, linked, told)
+        return Recording(str(directory.path), Record(), linked, first, told, limit, standing)
     try:
         text = read_file(path.resolve()).decode("utf-8", "surrogatepass")
         data = parse_json(text)
@@ -297,12 +324,13 @@ def _recording(path: Path, data: Data, limit: int) -> Recording:
         first = decode_machine(linked, data.get("start"))
         _check_first(linked, first)
         told = told_by(journal)
+        standing = read_standing(data["stopped"]) if "stopped" in data else None
     except LambdaSyntaxError as error:
         _refuse(path, phrase("its program is none: {what}", what=error.diagnostic.what))
     except (MalformedStateError, KeyError, OverflowError, TypeError, ValueError) as error:
         _refuse(path, phrase("its state or journal is none: {error}", error=error))
     head = {key: data[key] for key in _HEAD if key in data}
-    return Recording(str(path), Record(head), linked, first, told, limit)
+    return Recording(str(path), Record(head), linked, first, told, limit, standing)
 
 
 def _refuse(path: Path, reason: str) -> NoReturn:

@@ -170,14 +170,14 @@ def _stats(recording: Recording, arguments: Namespace, out: Output) -> int:
         list(stats.calls_of(recording.records, execution.exchanges)),
         execution.events,
         execution.exchanges,
-        execution.machine,
+        recording.stop or execution.machine,
         max(recording.elapsed_s, recording.told.length_s),
-        recording.head.get("stats"),
+        recording.engine,
     )
     if arguments.filter is not None:
         found = found.only(lambda row: matches(arguments.filter, row.term, row.kind))
     _tell(arguments, out, found.to_json(), lambda: stats.render(found, columns()))
-    if execution.can_move:  # the counters are those at the limit of the replay
+    if execution.can_move and recording.stop is None:  # counted to the limit of the replay
         out.note(say("stopped after {length} transitions", length=f"{found.transitions:,}"))
     return 0
 
@@ -204,13 +204,23 @@ def _verdict_text(verdict: Verdict, width: int) -> str:
         }
         counted = ", ".join(count_of(number, noun) for noun, number in counts.items())
         text = f"the run is what its program does: {counted}"
-        if verdict.is_open:
-            text += "\nit was stopped while it could go on; where it stood then is not recorded"
-        return text
+        return text + _stop_text(verdict)
     rows = {"recorded": wrong.recorded, "computed": wrong.computed}
     shown = [f"  {name}  {escaped(text)}" for name, text in rows.items()]
     head = f"the run is not what its program does: {wrong.where}: {wrong.what}"
     return "\n".join([escaped(head), *(fit_middle(line, width) for line in shown)])
+
+
+def _stop_text(verdict: Verdict) -> str:
+    """Return the line on where a run was stopped that could go on, or nothing."""
+    if verdict.stopped is not None:
+        where = f"\nit was stopped after {count_of(verdict.stopped, 'transition')}"
+        return f"{where}; not all of them are checked" if verdict.is_open else where
+    if not verdict.is_open:
+        return ""
+    if verdict.engine == "recursive":
+        return "\nit was stopped in direct style, which makes no transitions: no more is recorded"
+    return "\nit was stopped while it could go on; where it stood then is not recorded"
 
 
 def _tell(

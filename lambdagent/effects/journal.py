@@ -242,6 +242,11 @@ class Recall:
             raise diverged(request)
         return self._answers.pop(request.key, None)
 
+    @property
+    def has_told_all(self) -> bool:
+        """Whether all that is told of has been asked."""
+        return not self._intents
+
     def digest_of(self, request: Request) -> int:
         """Return the digest of `request`."""
         return self._digest.of(request.site.name, request.argument)

@@ -19,6 +19,7 @@ from lambdagent.effects.states import StateFile, forget_states, read_states
 from lambdagent.errors import CheckpointError, Diagnostic, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure, key_text
+from lambdagent.machine.crowd import moving
 from lambdagent.machine.link import Linked
 from lambdagent.machine.state import (
     BETA,
@@ -170,14 +171,16 @@ class Keeper:
     def leave(self, machine: Machine) -> None:
         """Keep where the run stands now that this process goes on with it no more.
 
-        The journal is enough where little has happened since the newest state.
+        The journal is enough where little has happened since the newest state, unless the run is
+        stopped while it moves: nothing else says where that was.
         """
         outcome = _OUTCOMES.get(type(machine.root.state))
         if self._outcome is None and outcome is not None:
             self._journal.finish(outcome)
             self._outcome = outcome
         fresh = machine.counters[BETA] - self._saved_at
-        if self._wanted or fresh >= min(self._autosave, _NEGLIGIBLE):
+        is_moving = outcome is None and next(moving(machine.threads), None) is not None
+        if self._wanted or is_moving or fresh >= min(self._autosave, _NEGLIGIBLE):
             self.save(machine)
         else:
             self._journal.commit()

@@ -40,7 +40,13 @@ class _Replay(Recall):
         """Keep nothing."""
 
 
-def replay(linked: Linked, machine: Machine, told: Told, most: int | None = None) -> Execution:
+def replay(
+    linked: Linked,
+    machine: Machine,
+    told: Told,
+    most: int | None = None,
+    spare: int | None = None,
+) -> Execution:
     """Return the run from `machine` to where its journal ends.
 
     Args:
@@ -48,13 +54,21 @@ def replay(linked: Linked, machine: Machine, told: Told, most: int | None = None
         machine: A state that the journal leads on from.
         told: The journal.
         most: Most transitions; a run that was stopped at work has no end of its own.
+        spare: Transitions after which it ends too, once the journal says nothing more and does not
+            say that the run has ended.
 
     Raises:
         CheckpointError: The program asks something else than the journal says.
     """
-    execution = Execution(linked, machine, keeper=_Replay(told))
+    recall = _Replay(told)
+    execution = Execution(linked, machine, keeper=recall)
+    is_patient = spare is None or told.outcome is not None
     moving = True
     while moving and (most is None or execution.machine.transitions < most):
+        if recall.has_told_all and not is_patient:
+            assert spare is not None
+            last = execution.machine.transitions + spare
+            most, is_patient = last if most is None else min(most, last), True
         execution.advance(SLICE if most is None else most - execution.machine.transitions)
         execution.new_requests(0.0)
         moving = execution.can_move

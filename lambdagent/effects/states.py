@@ -100,11 +100,29 @@ def read_states(
     Raises:
         CheckpointError: The file is damaged, of another version or program, or cannot be read.
     """
+    machine, _, is_ahead = _newest(path, linked, journal_end, run)
+    return machine, is_ahead
+
+
+def last_state(path: Path, linked: Linked, journal_end: int, *, run: str = "") -> Machine | None:
+    """Return the newest state of `run` at `path` if nothing was told after it, else None.
+
+    Raises:
+        CheckpointError: As for `read_states`.
+    """
+    machine, end, _ = _newest(path, linked, journal_end, run)
+    return machine if end == journal_end else None
+
+
+def _newest(
+    path: Path, linked: Linked, journal_end: int, run: str
+) -> tuple[Machine | None, int, bool]:
+    """Return what `read_states` does, and where the journal ended at that state."""
     if not path.exists():
-        return None, False
+        return None, 0, False
     frames, _ = read_frames(path, MAGIC)
     newest: Machine | None = None
-    place, is_ahead = 0, False
+    place, newest_end, is_ahead = 0, 0, False
     decoder = StateDecoder(linked)
     for number, (offset, payload) in enumerate(frames):
         try:
@@ -115,7 +133,7 @@ def read_states(
             end, *delta = row
             machine = decoder.state(tuple(delta))
             if end <= journal_end:
-                newest, place = machine, offset
+                newest, newest_end, place = machine, end, offset
             else:
                 is_ahead = True
         except (NotPackedError, MalformedStateError, TypeError, ValueError) as error:
@@ -125,7 +143,7 @@ def read_states(
     why_not = None if newest is None else untenable(linked, newest)
     if why_not is not None:
         raise damaged(path, place, why_not)
-    return newest, is_ahead
+    return newest, newest_end, is_ahead
 
 
 def _check_owner(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
 
 import attrs
 
-from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import escaped
 from lambdagent.ir.exchange import Exchange, Failure, key_text
 from lambdagent.ir.fitting import fit, table
 from lambdagent.ir.limits import dollars
-from lambdagent.machine.state import Event, Kind, Machine, Path
+from lambdagent.machine.state import Event, Kind, Path
 from lambdagent.machine.text import cut
 from lambdagent.trace.macro import TraceRecord, cost_of, tokens_of
 from lambdagent.trace.text import RULE
@@ -22,8 +22,23 @@ _HEAD = ("term", "kind", "calls", "total", "mean", "longest", "share", "tokens i
 _COST = "cost"
 _NUMBERS = set(range(2, len(_HEAD) + 1))
 _LONGEST_NAME = 32
+_REPLAYED = ", of the replay; the run was in direct style, which makes none"
 # Failures that are told; all of them are counted.
 _MOST = 20
+
+
+class Counted(Protocol):
+    """What the machine counted."""
+
+    @property
+    def counters(self) -> tuple[int, ...]:
+        """Reductions, in the order of `Kind`."""
+        ...
+
+    @property
+    def transitions(self) -> int:
+        """Transitions, administrative ones included."""
+        ...
 
 
 @attrs.frozen
@@ -101,6 +116,11 @@ class Stats:
     fallbacks: int
     failures: tuple[tuple[Path, str, Failure], ...]
 
+    @property
+    def is_replayed(self) -> bool:
+        """Whether transitions are those of the replay: the run was in direct style."""
+        return self.engine[:1] == ("recursive",)
+
     def share(self, row: Row) -> float:
         """Return how much of all the waiting was for `row`."""
         return row.total_s / self.total_s if self.total_s else 0.0
@@ -118,6 +138,7 @@ class Stats:
             "waited_ms": _ms(self.total_s),
             "reductions": {kind.name.lower(): self.reductions[kind] for kind in Kind},
             "transitions": self.transitions,
+            "transitions_of": ("replay" if self.is_replayed else "run") if self.engine else None,
             "engine": self.engine[0] if self.engine else None,
             "engine_reason": self.engine[1] if self.engine else None,
             "longest": longest
@@ -156,9 +177,9 @@ def stats(
     calls: Sequence[Call],
     events: Sequence[Event],
     exchanges: Mapping[Path, Exchange],
-    machine: Machine,
+    counted: Counted,
     elapsed_s: float,
-    recorded: Data = None,
+    engine: tuple[str, str] | tuple[()] = (),
 ) -> Stats:
     """Return what a run took.
 
@@ -166,24 +187,22 @@ def stats(
         calls: From `calls_of`.
         events: Its macro events.
         exchanges: Its exchanges by key.
-        machine: Its last state.
+        counted: Its last state, or what else says what the machine counted.
         elapsed_s: Seconds that it took.
-        recorded: The ``stats`` of its file, if it has some.
+        engine: The engine that ran and why; empty where that was not recorded.
     """
     rows: dict[tuple[str, str], Row] = {}
     for call in calls:
         rows.setdefault((call.term, call.kind), Row(call.term, call.kind)).count(call)
     left = [event.started for event in events if event.kind == "guard"]
     waited = [call for call in calls if call.elapsed_s is not None]
-    engine = recorded.get("engine") if isinstance(recorded, Record) else None
-    reason = recorded.get("engine_reason") if isinstance(recorded, Record) else None
     return Stats(
         tuple(sorted(rows.values(), key=lambda row: -row.total_s)),
         sum(row.total_s for row in rows.values()),
         elapsed_s,
-        machine.counters,
-        machine.transitions,
-        () if engine is None else (str(engine), str(reason)),
+        counted.counters,
+        counted.transitions,
+        engine,
         max(waited, key=lambda call: call.elapsed_s or 0.0, default=None),
         sum(1 for each in left if each),
         sum(1 for each in left if not each),
@@ -218,7 +237,7 @@ def render(found: Stats, width: int) -> str:
     kinds = "  ".join(f"{SYMBOLS[kind]} {found.reductions[kind]:,}" for kind in Kind)
     facts = [
         ("reductions", kinds),
-        ("transitions", f"{found.transitions:,}"),
+        ("transitions", f"{found.transitions:,}{_REPLAYED if found.is_replayed else ''}"),
         ("engine", f"{found.engine[0]} ({found.engine[1]})" if found.engine else "not recorded"),
         ("time", f"{duration(found.elapsed_s)}; all calls added up, {duration(found.total_s)}"),
     ]

@@ -39,12 +39,12 @@ EVENTS = [
     Event((2,), "guard", "", "z", 0, 9),
     Event((2,), "llm", "a", "z", 1, 8),
 ]
-RECORDED = Record(engine="cek", engine_reason="asked for")
+ENGINE = ("cek", "asked for")
 
 
 def found() -> Stats:
     calls = list(calls_of(RECORDS, EXCHANGES))
-    return stats(calls, EVENTS, EXCHANGES, MACHINE, 5.0, RECORDED)
+    return stats(calls, EVENTS, EXCHANGES, MACHINE, 5.0, ENGINE)
 
 
 def test_calls_are_summed_by_term():
@@ -71,7 +71,8 @@ def test_json_has_all_of_it():
     assert row["reductions"] == {
         "beta": 1, "delta": 2000, "mu": 3, "gamma": 4, "epsilon": 5, "pi": 6
     }  # fmt: skip
-    assert (row["transitions"], row["engine"]) == (12_345, "cek")
+    assert (row["transitions"], row["transitions_of"]) == (12_345, "run")
+    assert (row["engine"], row["engine_reason"]) == ENGINE
     assert row["longest"] == {"term": "a", "key": "@0", "duration_ms": 2000.0}
     assert row["failures"] == [
         {
@@ -105,6 +106,14 @@ def test_a_run_without_calls_has_sums_too():
     lines = render(nothing, 80).splitlines()
     assert lines[-1] == "time         0s; all calls added up, 0s"
     assert "engine       not recorded" in lines
+
+
+def test_transitions_of_a_replay_are_told_as_such():
+    replayed = stats([], [], {}, MACHINE, 0.0, ("recursive", "no choice"))
+    assert replayed.to_json()["transitions_of"] == "replay"
+    said = "12,345, of the replay; the run was in direct style, which makes none"
+    assert f"transitions  {said}" in render(replayed, 100).splitlines()
+    assert stats([], [], {}, MACHINE, 0.0).to_json()["transitions_of"] is None
 
 
 def test_many_failures_are_told_in_part():

@@ -26,6 +26,7 @@ PHRASES: dict[str, str] = {
     "they are states of the run {run}": "它们是运行 {run} 的状态",
     "it is no state of a run": "它不是运行的状态",
     "it is not about to begin": "它不在开始的状态",
+    "`stopped` does not say where it stood": "`stopped` 没有说明它停在哪里",
     '"{key}" is missing': '缺少 "{key}"',
     '"journal" is missing': '缺少 "journal"',
     "it is no UTF-8 text from byte {start} on": "从第 {start} 字节起不是 UTF-8 文本",
