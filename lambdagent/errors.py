@@ -259,9 +259,11 @@ class RunError(LambdagentError):
 
     Attributes:
         trace: The macro trace up to the failure.
+        execution: The run from its start, for `export_spans`; None if it did not begin.
     """
 
     trace: Sequence[Any] = ()
+    execution: Any = None
 
 
 class EffectError(RunError):
@@ -286,10 +288,12 @@ class SuspendedError(LambdagentError):
     Attributes:
         confirmations: The calls that wait, lowest key first.
         trace: The macro trace so far.
+        execution: The run from its start, for `export_spans`.
     """
 
     exit_code = 75
     trace: Sequence[Any] = ()
+    execution: Any = None
 
     def __init__(
         self,

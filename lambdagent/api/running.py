@@ -415,7 +415,7 @@ def to_json(result: Result) -> dict[str, object]:
 
 def _with_trace(error: LambdagentError, execution: Execution) -> LambdagentError:
     if isinstance(error, RunError | SuspendedError):
-        error.trace = trace_of(execution)
+        error.trace, error.execution = trace_of(execution), execution
     return error
 
 

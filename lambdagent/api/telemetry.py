@@ -1,4 +1,4 @@
-"""Results → OpenTelemetry spans, by the semantic conventions for generative AI.
+"""Runs → OpenTelemetry spans, by the semantic conventions for generative AI.
 
     invoke_agent calculator
     ├── chat gpt-4o-mini
@@ -16,24 +16,33 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from lambdagent.api.running import Result
+import attrs
+
+from lambdagent.api.recording import Recording
+from lambdagent.api.running import Result, trace_of
+from lambdagent.effects.execution import Execution
 from lambdagent.effects.protocol import reply_of
+from lambdagent.errors import LambdagentError, RunError, SuspendedError
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Exchange, Failure, key_text
-from lambdagent.machine.state import Path
-from lambdagent.trace.macro import TraceRecord
+from lambdagent.machine.state import Fail, Halt, Path
+from lambdagent.trace.macro import TraceRecord, call_record
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, SpanKind, Tracer, TracerProvider
 
 _Attribute: TypeAlias = "str | int | float | tuple[str, ...]"
+# What can be told; errors carry the run that they ended.
+Run: TypeAlias = "Result | Recording | Execution | RunError | SuspendedError"
 _NANO = 1_000_000_000
+# For errors that have no name, by the conventions.
+_UNKNOWN = "_OTHER"
 # Names of providers in the conventions, where they are not ours.
 _PROVIDERS = {"moonshot": "moonshot_ai"}
 
 
 def export_spans(
-    result: Result,
+    run: Run,
     *,
     provider: TracerProvider | None = None,
     ended_s: float | None = None,
@@ -42,7 +51,8 @@ def export_spans(
     """Tell OpenTelemetry what a run did.
 
     Args:
-        result: A run that is over.
+        run: A result; the error of a run that failed, was stopped or waits for a person; a
+            recording; or what `history` of a session or of a kept run returns.
         provider: Gets the spans; the global one by default.
         ended_s: When the run ended, in seconds since the epoch; now by default.
         content: Whether the spans hold prompts, arguments and answers. Secrets of the environment
@@ -50,6 +60,7 @@ def export_spans(
 
     Raises:
         ImportError: ``opentelemetry`` is not installed.
+        ValueError: `run` is an error of no run.
     """
     try:
         from opentelemetry import trace  # noqa: PLC0415 - an SDK is loaded by whoever uses it
@@ -59,9 +70,10 @@ def export_spans(
 
     tracer = trace.get_tracer("lambdagent", tracer_provider=provider)
     ended_s = time.time() if ended_s is None else ended_s
-    clock = _Clock(ended_s - result.elapsed_s)
-    agent = result.execution.linked.program.name
-    exchanges = result.execution.exchanges
+    found = _seen(run)
+    clock = _Clock(ended_s - found.elapsed_s)
+    agent = found.execution.linked.program.name
+    exchanges = found.execution.exchanges
     whole = tracer.start_span(
         f"invoke_agent {agent}",
         start_time=clock.at(0.0),
@@ -73,12 +85,68 @@ def export_spans(
     )
     ids = _call_ids(exchanges)
     with trace.use_span(whole, end_on_exit=False):
-        for record in result.trace:
+        for record in found.records:
             # What asked nothing has the key of what comes next.
             asked = None if record.started_s is None else exchanges.get(record.key)
             _span(tracer, clock, record, asked, ids.get(record.key), content=content)
-    whole.set_attribute("lambdagent.engine", result.engine)
-    whole.end(clock.at(result.elapsed_s))
+    whole.set_attribute("lambdagent.engine", found.engine)
+    whole.set_attribute("lambdagent.outcome", found.outcome)
+    if found.failure is not None:
+        _fail(whole, found.failure, told=content)
+    whole.end(clock.at(found.elapsed_s))
+
+
+@attrs.frozen
+class _Seen:
+    """What there is to tell of a run.
+
+    Attributes:
+        engine: The engine that ran; of a recording that does not say it, the one that replays.
+        outcome: ``answered``, ``failed``, ``stopped`` or ``suspended``.
+        failure: Why it did not come to an answer, if something went wrong.
+    """
+
+    execution: Execution
+    elapsed_s: float
+    engine: str
+    outcome: str
+    failure: Failure | None
+
+    @property
+    def records(self) -> list[TraceRecord]:
+        """The steps, and the calls by which the run failed, which are no steps of its trace."""
+        records = list(trace_of(self.execution))
+        told = {record.key for record in records if record.started_s is not None}
+        for key, asked in sorted(self.execution.exchanges.items()):
+            is_call = asked.site.kind in {"llm", "tool"} and isinstance(asked.answer, Failure)
+            if is_call and key not in told:
+                records.append(call_record(len(records), asked.site.name, asked))
+        return sorted(records, key=lambda record: record.key)
+
+
+def _seen(run: Run) -> _Seen:
+    error = run if isinstance(run, LambdagentError) else None
+    execution = run if isinstance(run, Execution) else run.execution
+    if execution is None:
+        what = "the run did not begin, so there is nothing to tell"
+        raise ValueError(what)
+    ends = [each.started_s + each.elapsed_s for each in execution.exchanges.values()]
+    known_s = run.elapsed_s if isinstance(run, Result | Recording) else 0.0
+    recorded = run.engine if isinstance(run, Recording) else ()
+    engine, _ = recorded or execution.choice
+    return _Seen(execution, max([known_s, *ends]), engine, *_outcome(execution, error))
+
+
+def _outcome(execution: Execution, error: LambdagentError | None) -> tuple[str, Failure | None]:
+    state = execution.machine.root.state
+    if isinstance(state, Fail):
+        return "failed", Failure(str(state.error["kind"]), str(state.error["message"]), None)
+    if isinstance(state, Halt):
+        return "answered", None
+    if isinstance(error, SuspendedError) or (error is None and execution.unconfirmed):
+        return "suspended", None
+    kind = _UNKNOWN if error is None else type(error).__name__
+    return "stopped", Failure(kind, "" if error is None else str(error), None)
 
 
 class _Clock:

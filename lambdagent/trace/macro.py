@@ -146,16 +146,21 @@ def _record(step: int, event: Event, exchange: Exchange | None) -> TraceRecord:
     output = text_of_value(event.value)
     if event.kind not in _EFFECTS or exchange is None:
         return TraceRecord(step, event.kind, event.name, output, output, key=key)
+    return attrs.evolve(call_record(step, event.name, exchange), kind=event.kind, key=key)
+
+
+def call_record(step: int, name: str, exchange: Exchange) -> TraceRecord:
+    """Return the record of a call, which has none in the trace if the run failed by it."""
     return TraceRecord(
         step,
-        event.kind,
-        event.name,
+        exchange.site.kind,
+        name,
         asked_text(exchange.site, exchange.argument),
         text_of_data(_said(exchange)),
         exchange.started_s,
         exchange.elapsed_s,
         tokens_of(exchange.answer),
-        key=key,
+        key=exchange.key,
         cost_usd=cost_of(exchange.answer),
     )
 

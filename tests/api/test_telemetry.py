@@ -12,10 +12,13 @@ from opentelemetry.semconv._incubating.attributes import error_attributes, gen_a
 from opentelemetry.trace import SpanKind, StatusCode
 
 from lambdagent.api.kept import Run
-from lambdagent.api.running import Result, run
+from lambdagent.api.recording import document, load
+from lambdagent.api.running import Session, run
+from lambdagent.api.telemetry import Run as Told
 from lambdagent.api.telemetry import export_spans
+from lambdagent.errors import BudgetError, RunError, SuspendedError, finding
 from lambdagent.ir.data import freeze
-from lambdagent.ir.surface import Guard, Lam, Loop, Model, Par, ReActStep, Tool
+from lambdagent.ir.surface import Compose, Guard, Lam, Loop, Model, Par, ReActStep, Term, Tool
 
 OPERATIONS = {each.value for each in gen_ai_attributes.GenAiOperationNameValues}
 KNOWN = {
@@ -44,7 +47,7 @@ def agent(*replies: object, tool: str = "wc -c") -> Loop:
     return Loop(step, "False", 4)
 
 
-def spans_of(result: Result, **options: object) -> list[ReadableSpan]:
+def spans_of(result: Told, **options: object) -> list[ReadableSpan]:
     """Return the spans of `result`, the one of the whole run first."""
     exporter, provider = InMemorySpanExporter(), TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -74,6 +77,7 @@ def test_each_record_has_a_span_by_the_conventions():
         "gen_ai.provider.name": "scripted",
         "gen_ai.request.model": "tiny",
         "lambdagent.engine": result.engine,
+        "lambdagent.outcome": "answered",
     }
     assert [span.name for span in inner] == [
         "chat tiny",
@@ -164,6 +168,78 @@ def test_parallel_branches_and_kept_runs_have_spans_too(tmp_path):
         spans = spans_of(kept.resume())
     check(spans)
     assert [span.attributes.get("lambdagent.key") for span in spans[1:]] == ["@0.0.0", "@0.1.0"]
+
+
+def failed(term: Term) -> RunError | SuspendedError:
+    with pytest.raises((RunError, SuspendedError)) as caught:
+        run(term, "count")
+    return caught.value
+
+
+def test_a_run_that_failed_has_the_spans_of_what_it_did():
+    error = failed(Compose(Lam("a", "p", model("yes")), Lam("b", "p", model())))
+    whole, first, second = spans = spans_of(error)
+    check(spans)
+    assert whole.attributes["lambdagent.outcome"] == "failed"
+    assert [span.status.status_code for span in spans] == [
+        StatusCode.ERROR,
+        StatusCode.UNSET,
+        StatusCode.ERROR,
+    ]
+    assert (first.attributes["gen_ai.agent.name"], second.attributes["gen_ai.agent.name"]) == (
+        "a",
+        "b",
+    )
+    assert whole.attributes["error.type"] == second.attributes["error.type"]
+    assert whole.status.description is None
+    loud, *_ = spans_of(error, content=True)
+    assert loud.status.description
+
+
+def test_a_recording_of_a_run_that_failed_has_the_same_spans(tmp_path):
+    term = Compose(Lam("a", "p", model("yes")), Lam("b", "p", model()))
+    path = tmp_path / "run.json"
+    with Session(term) as session:
+        with pytest.raises(RunError) as caught:
+            session.run("count")
+        execution = session.history()
+        path.write_text(document(execution, {"error": str(caught.value)}, session.redaction))
+    told = [
+        [(span.name, span.status.status_code) for span in spans_of(each)]
+        for each in (caught.value, execution, load(path))
+    ]
+    assert told[0] == told[1] == told[2]
+
+
+def test_a_run_that_was_stopped_says_by_what():
+    with pytest.raises(BudgetError) as caught:
+        run(agent(CALL, CALL, CALL, CALL), "count", transition_limit=60)
+    whole, chat, *_ = spans = spans_of(caught.value)
+    check(spans)
+    assert chat.name == "chat tiny"
+    assert whole.attributes["lambdagent.outcome"] == "stopped"
+    assert whole.attributes["error.type"] == "BudgetError"
+    assert whole.status.status_code is StatusCode.ERROR
+    whole, *_ = spans_of(caught.value.execution)
+    assert whole.attributes["error.type"] == "_OTHER"
+
+
+def test_a_run_that_waits_for_a_person_has_not_failed():
+    think = Lam("worker", "work", model(CALL))
+    tool = Tool("wc", command="wc -c", confirm=True)
+    error = failed(Loop(ReActStep("worker.step", think=think, tools=(tool,)), "False", 4))
+    assert isinstance(error, SuspendedError)
+    for told in (error, error.execution):
+        whole, chat, *_ = spans_of(told)
+        assert chat.name == "chat tiny"
+        assert whole.attributes["lambdagent.outcome"] == "suspended"
+        assert whole.status.status_code is StatusCode.UNSET
+        assert "error.type" not in whole.attributes
+
+
+def test_an_error_of_no_run_has_no_spans():
+    with pytest.raises(ValueError, match="did not begin"):
+        export_spans(BudgetError(finding("R005", limit=1)))
 
 
 def test_without_opentelemetry_it_says_what_to_install(monkeypatch):
