@@ -102,12 +102,17 @@ class Meter:
     def exhausted(self, name: str) -> BudgetError:
         """Return the error that `name` is used up."""
         spent, limit = self.spent, getattr(self.budget, name)
-        counts = {"calls": spent.calls, "tokens": spent.tokens}
         if "usd" in self._untold:
-            told = phrase("{calls} model calls, {tokens} tokens", **counts)
+            told = phrase(
+                "{calls} model calls, {tokens} tokens", calls=spent.calls, tokens=spent.tokens
+            )
         else:
-            cost = dollars(spent.usd)
-            told = phrase("{calls} model calls, {tokens} tokens, {cost}", **counts, cost=cost)
+            told = phrase(
+                "{calls} model calls, {tokens} tokens, {cost}",
+                calls=spent.calls,
+                tokens=spent.tokens,
+                cost=dollars(spent.usd),
+            )
         # Every digit of it, be it large or small.
         most = limit if type(limit) is int else f"{limit:.12g}"
         return BudgetError(finding("R013", name=name, limit=most, spent=told))
