@@ -73,6 +73,7 @@ class RateLimit:
             now_s = self._clock()
             slot = Slot(max(now_s, self._not_before_s), tokens)
             if self.limits != Limits():
+                _recent.add(self)
                 self._fit(slot)
                 self._forget(now_s)
             return slot, slot.at_s - now_s
@@ -98,6 +99,13 @@ class RateLimit:
         """Let nothing new go out for `wait_s` seconds: the provider said so."""
         with _lock:
             self._not_before_s = max(self._not_before_s, self._clock() + wait_s)
+            _recent.add(self)
+
+    def is_in_use(self) -> bool:
+        """Whether what went out may still hold something up; asked with the lock held."""
+        now_s = self._clock()
+        newest = self._within or self._older
+        return self._not_before_s > now_s or (bool(newest) and newest[-1].at_s > now_s - _WINDOW_S)
 
     def _fit(self, slot: Slot) -> None:
         """Put `slot` at the first moment from its own on at which it fits."""
@@ -190,12 +198,17 @@ class Turn:
             self._rate.correct(self._slot, tokens)
 
 
+# What those who are there share; and what was used in the last minute, though nobody is there now:
+# the next run of this process is to find it.
 _shared: weakref.WeakValueDictionary[Hashable, RateLimit] = weakref.WeakValueDictionary()
+_recent: set[RateLimit] = set()
 
 
 def shared_limit(account: Hashable, limits: Limits) -> RateLimit:
     """Return the limit that all share who reach `account` with the same `limits`."""
     with _lock:
+        for each in [each for each in _recent if not each.is_in_use()]:
+            _recent.remove(each)
         found = _shared.get((account, limits))
         if found is None:
             found = _shared[account, limits] = RateLimit(limits)

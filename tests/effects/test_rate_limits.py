@@ -1,11 +1,13 @@
 """Requests and tokens in any minute."""
 
 import asyncio
+import gc
 import os
 import signal
 import threading
 import time
 import warnings
+import weakref
 from math import inf
 
 import pytest
@@ -195,3 +197,25 @@ def test_the_same_account_with_the_same_limits_is_shared():
     assert shared_limit("a", Limits(1)) is one
     assert shared_limit("b", Limits(1)) is not one
     assert shared_limit("a", Limits(2)) is not one
+
+
+def test_a_limit_outlives_the_runs_that_used_it_by_a_minute(monkeypatch: pytest.MonkeyPatch):
+    """And no longer: accounts that nobody asks any more are not kept."""
+    clock = Clock()
+    monkeypatch.setattr(RateLimit.__init__, "__defaults__", (clock,))
+    used, unused, held = (shared_limit(name, Limits(2)) for name in ("used", "unused", "held"))
+    used.reserve(1)
+    held.hold(300)
+    gone = [weakref.ref(each) for each in (used, unused, held)]
+    del used, unused, held
+    shared_limit("another", Limits(2))
+    gc.collect()
+    assert [each() is None for each in gone] == [False, True, False]
+    limit = shared_limit("used", Limits(2))
+    limit.reserve(1)
+    assert limit.reserve(1)[1] == 60
+    del limit
+    clock.now_s += 121
+    shared_limit("another", Limits(2))
+    gc.collect()
+    assert [each() is None for each in gone] == [True, True, False]
