@@ -26,7 +26,7 @@ OF_A_CALL: Final = 32
 
 # The longest word of one piece is shorter than in English, since other languages are cut finer.
 _PIECES = re.compile(
-    r" ?[A-Z]?[a-z]{1,7}|[A-Z]{1,3}|[0-9]{1,3}| ?[!-/:-@\[-`{-~]{1,2}|\n+|[ \t]{1,16}"
+    r" ?[A-Z]?[a-z]{1,7}|[A-Z]{1,3}|[0-9]{1,3}| ?[!-/:-@\[-`{-~]{1,2}|\n{1,16}|[ \t]{1,16}"
     r"|[\x00-\x1f\x7f]"
 )
 _DIGITS = re.compile(r"[0-9]")

@@ -79,6 +79,12 @@ def test_only_nothing_is_no_token(text: str):
     assert estimate_tokens(text) > 0
 
 
+@given(st.text(min_size=1, max_size=3))
+def test_no_text_is_so_long_that_it_counts_as_little(text: str):
+    """No token has more characters than the longest of the pieces."""
+    assert estimate_tokens(text * 10_000) >= 10_000 * len(text) / 17
+
+
 def test_half_of_a_character_is_counted():
     assert estimate_tokens("\ud800") > 0
 
