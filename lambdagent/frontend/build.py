@@ -265,7 +265,7 @@ class _Builder:
                 hint = phrase("leave it out: `terminate` ends the loop and calls nothing")
                 words = {"expected": expected, "actual": name, "hint": hint}
                 self.report("S104", (*path, "name"), **words)
-            elif name in found:
+            elif name and name in found:  # nameless is what could not be read
                 self.report("S201", (*path, "name"), name=name, things="tools")
             else:
                 found[name] = surface.Tool(

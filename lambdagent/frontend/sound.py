@@ -107,9 +107,12 @@ class _Mender:
 
 def _unsure(agent: Any) -> bool:
     """Whether it is not known which tools `agent` has, or which of them it names."""
-    named, mcp = agent["confirm"], agent.get("mcp", Record())
+    named, mcp, own = agent["confirm"], agent.get("mcp", Record()), agent.get("tools", ())
     tools = BAD if mcp is BAD else mcp.get("localTools", ())
-    return named is BAD or tools is BAD or BAD in named or BAD in tools
+    if BAD in (named, tools, own):
+        return True
+    names = [BAD if each is BAD else each.get("name", BAD) for each in own]
+    return BAD in (*named, *tools, *names)
 
 
 def _harmless(kind: Kind) -> Any:

@@ -95,7 +95,6 @@ def unknown(text: str) -> tuple[str, str, str | None]:
         ("temperature", "write it in `model:`"),
         ("max_steps", "write it in `react:`"),
         ("routes", "write it in `router:`"),
-        ("tools", "write it in `mcp.localTools:`"),
         ("instructions", "write `systemPrompt`"),
         ("api_key", "remove it: keys of models are read from the environment"),
         ("colour", "remove it, or begin its name with `x-` if it is a note of your own"),

@@ -93,6 +93,6 @@ def test_what_a_field_depends_on_is_a_choice_beside_it():
 def test_what_is_not_compiled_yet_is_a_field():
     assert schema.NOT_YET.keys() <= FIELDS.keys()
     assert served_yet("cli.agents.AGENT.retry") is None
-    assert served_yet("mcp.policy.retryOnFail") == 0
+    assert served_yet("mcp.policy.retryOnFail") is SERVED
     assert served_yet("memory") is SERVED
     assert served_yet("model.name") is SERVED

@@ -187,3 +187,9 @@ def test_a_reply_of_a_script_is_a_text_or_a_mapping_of_its_form(reply: Any):
             {**BASE, "model": {"provider": "scripted", "script": {"replies": ["a", reply]}}}
         )
     assert [str(each.field) for each in caught.value.diagnostics] == ["model.script.replies[1]"]
+
+
+def test_of_tools_that_cannot_be_read_nothing_more_is_said():
+    found = said("search", "terminate", confirm=["search"])  # type: ignore[arg-type]
+    assert found == [("S103", "tools[0]"), ("S103", "tools[1]")]
+    assert said({"name": []}, {"name": []}) == [("S104", f"tools[{n}].name") for n in range(2)]

@@ -19,7 +19,6 @@ _CALLED: Final[dict[str, Phrase]] = {
     "instructions": _PROMPT,
     "prompt": _PROMPT,
     "system": _PROMPT,
-    "tools": phrase("write it in `{block}:`", block="mcp.localTools"),
 }
 
 
