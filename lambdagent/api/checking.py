@@ -36,6 +36,8 @@ _COUNTED = {
     "": (0,) * len(Kind),
     **{name: tuple(int(rule.kind == each) for each in SYMBOLS) for name, rule in RULES.items()},
 }
+# Transitions between two of which is told that they are checked.
+_TOLD = 1_000
 _REQUEST, _NOTHING = "the request", "nothing"
 
 
@@ -201,6 +203,8 @@ class _Walk:
             if stopped and number > last and not self._left:
                 self._is_open = True
                 return
+            if number % _TOLD == 0:
+                self._recording.watch(number, history.length)
             move = history.move(number, self.machine)
             self._check_rule(move)
             thread = move.before.threads[move.path]

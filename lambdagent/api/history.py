@@ -25,6 +25,13 @@ _FIRST_STRIDE = 64
 # A run that was stopped in the middle of its work has no end of its own.
 LIMIT = 10_000_000
 
+# Told how many transitions are gone through, and of how many where that is known.
+Watch = Callable[[int, int | None], object]
+
+
+def unwatched(_number: int, _length: int | None) -> None:
+    """Tell nobody."""
+
 
 class History:
     """The states of one run; memory is bounded by `_MARKS` of them, whatever its length.
@@ -46,6 +53,7 @@ class History:
         *,
         limit: int = LIMIT,
         whole: bool = True,
+        watch: Watch = unwatched,
     ) -> None:
         """Go through the run once.
 
@@ -55,10 +63,12 @@ class History:
             answers: What requests were answered, by key.
             limit: Most transitions.
             whole: Go to the end at once; else `grow` does.
+            watch: Told how far that is, now and then.
         """
         self.linked = linked
         self._answers = answers
         self._limit = limit
+        self._watch = watch
         self._stride = _FIRST_STRIDE
         self._marks = [first]
         self.events: list[Event] = []
@@ -77,6 +87,7 @@ class History:
                 self.last = self._onwards(self.last, min(goal, mark), grows=True)
                 if self.length == mark:
                     self._mark(self.last)
+                    self._watch(self.length, None)
                 elif self.length < goal:
                     break
         following = self._next(self.last)

@@ -18,6 +18,8 @@ from lambdagent.trace.timeline import bars
 
 # What a browser holds with ease; a page of more would take minutes to write.
 MOST_STEPS = 100_000
+# Steps between two of which is told that they are there.
+_TOLD = 1_000
 
 
 @attrs.frozen
@@ -48,7 +50,10 @@ def page_data(recording: Recording, *, most_steps: int = MOST_STEPS) -> dict[str
     history = recording.history
     state = history.state(history.first)
     table = StepTable(Sight(recording.linked, library()), state)
-    for number in range(history.first + 1, min(history.length, history.first + most_steps) + 1):
+    last = min(history.length, history.first + most_steps)
+    for number in range(history.first + 1, last + 1):
+        if number % _TOLD == 0:
+            recording.watch(number, last)
         move = history.move(number, state)
         table.add(move)
         state = move.after

@@ -20,7 +20,7 @@ from typing import NoReturn
 import attrs
 
 from lambdagent.api.finite import finite
-from lambdagent.api.history import LIMIT, History
+from lambdagent.api.history import LIMIT, History, Watch, unwatched
 from lambdagent.api.run_files import find_run, kept_program, stored_program
 from lambdagent.api.running import trace_of
 from lambdagent.api.standing import Standing, Stop, kept_standing, read_standing, standing_of
@@ -65,6 +65,7 @@ class Recording:
         told: What was asked and answered.
         limit: Most transitions to go through.
         standing: Where the run was stopped, if it was and that is known.
+        watch: Told how far long work on the run is, now and then.
     """
 
     place: str
@@ -74,6 +75,7 @@ class Recording:
     told: Told = attrs.field(repr=False)
     limit: int = LIMIT
     standing: Standing | None = None
+    watch: Watch = attrs.field(default=unwatched, repr=False)
 
     @property
     def program(self) -> Program:
@@ -133,7 +135,9 @@ class Recording:
     def opened(self, *, whole: bool) -> History:
         """Return every state of the run; unless it is to be `whole`, none but the first yet."""
         answers = {key: recorded.answer for key, recorded in self.told.answers.items()}
-        return History(self.linked, self.first, answers, limit=self.most, whole=whole)
+        return History(
+            self.linked, self.first, answers, limit=self.most, whole=whole, watch=self.watch
+        )
 
 
 def _input_of(first: Machine) -> Data:

@@ -65,6 +65,7 @@ class Output:
     Attributes:
         quiet: Say nothing but the answer.
         above: Writes lines to stderr instead of us, while something of its own stands there.
+        clear: Takes away what stands at the bottom of the terminal, before we write there.
     """
 
     def __init__(self, out: TextIO | None = None, err: TextIO | None = None) -> None:
@@ -73,6 +74,7 @@ class Output:
         self._err = _open(sys.stderr if err is None else err)
         self.quiet = False
         self.above: Callable[[str], object] | None = None
+        self.clear: Callable[[], object] | None = None
 
     @property
     def is_terminal(self) -> bool:
@@ -114,6 +116,8 @@ class Output:
         self._answer(_shown(self._out, before) + middle + _shown(self._out, after) + "\n")
 
     def _answer(self, text: str) -> None:
+        if self.clear is not None and self.is_terminal:
+            self.clear()
         try:
             _write(self._out, text)
         except BrokenPipeError:
@@ -144,6 +148,8 @@ class Output:
         There is no one to tell where that fails.
         """
         line = visible(text)
+        if self.clear is not None:
+            self.clear()
         if self.above is not None:
             self.above(_encodable(line, self._err))
             return

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 
+import attrs
+
 from lambdagent.api.recording import Recording, load
 from lambdagent.api.reducing import library
 from lambdagent.api.stepping import Stepper
@@ -15,6 +17,7 @@ from lambdagent.api.viewer import Viewer
 from lambdagent.cli import viewing
 from lambdagent.cli.arguments import whole
 from lambdagent.cli.output import Output, columns, json_text
+from lambdagent.cli.progress import ProgressLine
 from lambdagent.errors import UsageError, finding
 from lambdagent.machine.brief import BriefReadback
 from lambdagent.messages import phrase, say
@@ -52,23 +55,31 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help=phrase("step through the run by keys; h there shows them"),
     )
+    add("--quiet", "-q", action="store_true", help=phrase("print nothing but the answer"))
     add("--format", choices=_FORMATS, default=_FORMATS[0], help=phrase("form of the steps"))
     viewing.add_arguments(parser)
 
 
 def run(arguments: Namespace, out: Output) -> int:
     """Print the steps of a recorded run, or another view of it; nothing is called."""
+    out.quiet = arguments.quiet
     view = viewing.view_of(arguments)
     if arguments.slow:
         return _slow(arguments, out)
-    recording = load(Path(arguments.run))
-    if view is not None:
-        return view(recording, arguments, out)
-    if arguments.level == _LEVELS[0]:
-        _agent(recording, arguments, out)
-    else:
-        _machine(recording, arguments, out)
+    with ProgressLine(out) as line:
+        recording = _load(arguments, line)
+        if view is not None:
+            return view(recording, arguments, out)
+        if arguments.level == _LEVELS[0]:
+            _agent(recording, arguments, out)
+        else:
+            _machine(recording, arguments, out)
     return 0
+
+
+def _load(arguments: Namespace, line: ProgressLine) -> Recording:
+    """Return the run; `line` shows how far work on it is."""
+    return attrs.evolve(load(Path(arguments.run)), watch=line.at)
 
 
 def _slow(arguments: Namespace, out: Output) -> int:
@@ -85,9 +96,9 @@ def _slow(arguments: Namespace, out: Output) -> int:
     for option, is_given in refused.items():
         if is_given:
             raise UsageError(finding("U001", option="--slow", other=f"--{option}"))
-    recording = load(Path(arguments.run))
     slow = import_module("lambdagent.cli.slow")
     if slow.has_screen():
+        recording = load(Path(arguments.run))
         stepper = Stepper(recording, library())
         if arguments.step is not None:
             stepper.ensure(arguments.step)
@@ -96,10 +107,13 @@ def _slow(arguments: Namespace, out: Output) -> int:
         slow.watch(Viewer(stepper))
         return 0
     arguments.level = "machine"
-    sight, width = Sight(recording.linked, library()), columns()
-    for made in _transitions(recording, arguments):
-        out.answer("\n".join(listing.transition_lines(sight, made, width)))
-    _tell_of_a_cut(recording, arguments, out)
+    with ProgressLine(out) as line:
+        recording = _load(arguments, line)
+        sight, width = Sight(recording.linked, library()), columns()
+        for made in _transitions(recording, arguments):
+            line.at(made.number, recording.history.length)
+            out.answer("\n".join(listing.transition_lines(sight, made, width)))
+        _tell_of_a_cut(recording, arguments, out)
     return 0
 
 
