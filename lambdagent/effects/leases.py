@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar
+
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 
 
 class _Closable(Protocol):
@@ -20,7 +21,7 @@ class Leases(Generic[T]):
     def __init__(self, make: Callable[[str], T]) -> None:
         """Make what is not there with `make`."""
         self._make = make
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._held: dict[str, tuple[T, int]] = {}
 
     def take(self, name: str) -> T:

@@ -18,8 +18,6 @@ limits. Who comes first is let go first.
 from __future__ import annotations
 
 import asyncio
-import os
-import threading
 import time
 import weakref
 from collections import deque
@@ -29,16 +27,12 @@ from typing import Final
 
 import attrs
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.ir.limits import Limits
 
 _WINDOW_S: Final = 60.0
 
-# Of all limits. Nobody holds it while we fork, or the child could never have it.
-_lock = threading.Lock()
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
-    )
+_lock = ForkSafeLock(holds_up_forks=True)  # of all limits
 
 
 @attrs.define(eq=False)

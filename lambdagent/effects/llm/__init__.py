@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Hashable, Mapping
 from ipaddress import IPv6Address
 from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
 from lambdagent.effects.llm.claude_code import ClaudeCode, check_settings
 from lambdagent.effects.llm.foreign import provider_of_class
@@ -187,7 +187,7 @@ class Providers:
         self._environment = environment
         self._rates = rates
         self._base_dir = base_dir
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._made: dict[Hashable, Provider] = {}
 
     def of(self, model: Model) -> Provider:

@@ -21,13 +21,13 @@ import asyncio
 import hashlib
 import json
 import shutil
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.messages import is_default_temperature
 from lambdagent.effects.process import Launch, Outcome, run_group, without_secrets
 from lambdagent.effects.protocol import Cancellation, Message, ModelCall, Reply, Usage
@@ -92,7 +92,7 @@ class ClaudeCode:
         self._environment = {**without_secrets(environment), **own}
         if model.base_url is not None:
             self._environment["ANTHROPIC_BASE_URL"] = model.base_url
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._sessions: dict[str, str] = {}
 
     def chat(self, call: ModelCall) -> Reply:

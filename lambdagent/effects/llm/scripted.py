@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.protocol import ModelCall, Reply
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Data, NotDataError, Record, freeze, thaw
@@ -105,7 +105,7 @@ class Scripted:
         parts = _parts(script)
         self._replies = _replies(parts.get("replies", ()))
         self._rules = [_rule(item) for item in _list_of(parts.get("rules", ()), "rules")]
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._served: dict[str, int] = {}
         recording = parts.get("recording")
         if recording is None:
@@ -258,7 +258,7 @@ class Recorder:
         Raises:
             OSError: The file cannot be written.
         """
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._file = path.open("w", encoding="utf-8")
         self._write({_FORMAT_KEY: _FORMAT})
 

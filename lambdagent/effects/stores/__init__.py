@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import threading
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from urllib.parse import quote
 
 import attrs
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.protocol import MemoryStore, StoreError
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.stores.local import LocalStore, Shelf
@@ -82,7 +82,7 @@ class Stores:
         self._owner = owner
         self._clock = clock
         self._session = owner.session or secrets.token_hex(8)
-        self._lock = threading.Lock()
+        self._lock = ForkSafeLock()
         self._made: dict[Hashable, MemoryStore] = {}
         self._passing: list[MemoryStore] = []
 

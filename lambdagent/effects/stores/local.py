@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 import attrs
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.protocol import Entry
 
 
@@ -28,7 +28,7 @@ class Shelf:
     def __init__(self) -> None:
         """Keep nothing yet."""
         self.rows: dict[str, _Row] = {}
-        self.lock = threading.Lock()
+        self.lock = ForkSafeLock()
 
 
 class LocalStore:

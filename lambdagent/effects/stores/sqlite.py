@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.leases import Leases
 from lambdagent.effects.protocol import Entry, StoreError
 from lambdagent.messages import phrase
@@ -177,7 +177,8 @@ class _Database:
     def __init__(self, path: str) -> None:
         """Be about the file at `path`; it is opened when it is used."""
         self._path = Path(path)
-        self._lock = threading.RLock()
+        # A child would wait for ever for what sqlite remembers of a transaction of ours.
+        self._lock = ForkSafeLock(holds_up_forks=True)
         self._connection: sqlite3.Connection | None = None
         self._process = 0
         self._file: tuple[int, int] | None = None
