@@ -1,6 +1,8 @@
 """Our loop through the table of the grammar does what lark's own does."""
 
 import re
+import tracemalloc
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -73,3 +75,20 @@ def test_texts_of_any_lexemes_are_read_alike():
             compared += 1
             assert outcome(parse_tree, text) == outcome(by_lark().parse, text), number
     assert compared > 40
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['"{}"', "λx{}. x", "`{}`", "llm.{}", "{{x | '{}'}}"],
+    ids=["text", "name", "quoted", "site", "guard"],
+)
+def test_a_long_lexeme_takes_little_memory(text: str):
+    """To look again where a lexeme might end sooner, 700 bytes a character would be kept."""
+    parse_tree("λx. x")  # makes the table
+    long = text.format("a" * 300_000)
+    tracemalloc.start()
+    with suppress(UnexpectedInput, LambdaSyntaxError):
+        parse_tree(long)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10 * len(long)
