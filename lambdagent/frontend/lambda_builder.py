@@ -56,7 +56,7 @@ _WORDS: dict[str, Data] = {
 _CONSTANTS = {"cond": "if"}
 _SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉", "0123456789")
 _PAIR, _CONS, _NIL, _UNIT = Prim("pair"), Prim("cons"), Prim("nil"), Lit(UNIT)
-_TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+_TEXT = re.compile(r'"(?:[^"\\\n]++|\\.)*+"')
 
 
 class _Builder:

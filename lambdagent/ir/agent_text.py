@@ -35,7 +35,7 @@ _Parts: TypeAlias = list[Any]
 _SHOWN = 32
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 # An expression that stands in braces as it is; others are in quotes, as JSON.
-_BARE = re.compile(r"""(?:[^{}"'\n]|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')*""")
+_BARE = re.compile(r"""(?:[^{}"'\n]++|"(?:[^"\\\n]++|\\.)*+"|'(?:[^'\\\n]++|\\.)*+')*+""")
 _MODEL = re.compile(r"[^\W_][\w.:/+@-]*")
 
 

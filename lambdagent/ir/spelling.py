@@ -44,7 +44,7 @@ KEYWORDS = frozenset(
         *(part for kind in KINDS for part in kind.split(".")),
     )
 )
-_PLAIN = re.compile(r"(?:[^\Wλ]|')*")
+_PLAIN = re.compile(r"(?:[^\Wλ]++|')*+")
 _BARE = {name: name for name in ("pair", "fst", "snd", "nil", "cons", "succ", "catch", "pmap")}
 _BARE["if"] = "cond"
 _SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")

@@ -79,8 +79,8 @@ def test_texts_of_any_lexemes_are_read_alike():
 
 @pytest.mark.parametrize(
     "text",
-    ['"{}"', "λx{}. x", "`{}`", "llm.{}", "{{x | '{}'}}"],
-    ids=["text", "name", "quoted", "site", "guard"],
+    ['"{}"', "λx{}. x", "`{}`", "llm.{}", "{{x | '{}'}}", "{{x | {}}}", 'LLM_{{gpt-4o, "{}"}}(x)'],
+    ids=["text", "name", "quoted", "site", "guard", "bare", "prompt"],
 )
 def test_a_long_lexeme_takes_little_memory(text: str):
     """To look again where a lexeme might end sooner, 700 bytes a character would be kept."""

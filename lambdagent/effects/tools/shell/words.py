@@ -314,7 +314,7 @@ class Script:
         return "".join(parts)
 
     def _backticks(self) -> str:
-        found = re.compile(r"`((?:[^`\\]|\\.)*)`", re.DOTALL).match(self.text, self._at)
+        found = re.compile(r"`((?:[^`\\]++|\\.)*+)`", re.DOTALL).match(self.text, self._at)
         if not found:
             raise RefusedError(phrase("a backtick is not closed"))
         if "{}" in found.group():
