@@ -30,6 +30,8 @@ def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
     match kind:
         case "ValidationError":
             return GuardError(finding("R002", message=message, got=shown))
+        case "OutputError":
+            return GuardError(finding("R017", got=shown))
         case "RouteError":
             return RouteError(finding("R003", message=plain(shown)))
         case "MaxTurns":

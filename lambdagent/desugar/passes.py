@@ -15,6 +15,7 @@ from lambdagent.desugar.guard import lower_guard
 from lambdagent.desugar.loop import lower_loop
 from lambdagent.desugar.memory import lower_memory
 from lambdagent.desugar.model_call import lower_model_call
+from lambdagent.desugar.output_schema import lower_fitting_answer
 from lambdagent.desugar.par import lower_concat, lower_par
 from lambdagent.desugar.react import lower_react
 from lambdagent.desugar.route import lower_route
@@ -90,7 +91,10 @@ class _Lowering:
         self.verbose = self.verbose or term.verbose
         step = term.body
         if isinstance(step, surface.ReActStep):
-            return lower_react(term, step, [self.of(tool) for tool in _called(step)], self.table)
+            react = lower_react(term, step, [self.of(tool) for tool in _called(step)], self.table)
+            if step.think.output_schema is None:
+                return react
+            return lower_fitting_answer(react, step.think, self.table)
         condition = self.test(term.condition, "loop", _STEP_NAMES)
         return lower_loop(term, self.of(step), condition, self.table)
 

@@ -20,7 +20,7 @@ from lambdagent.ir.abi import DATA, LARGEST_NUMERAL
 from lambdagent.ir.core import UNIT, App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import integer_text
-from lambdagent.ir.labels import OTHER, ROUND_LABELS, VERDICT, action_labels
+from lambdagent.ir.labels import FITTING, OTHER, ROUND_LABELS, VERDICT, action_labels
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import Site
 from lambdagent.ir.walk import children, nodes, reaches
@@ -281,6 +281,8 @@ def _result(site: Site) -> _Type:
         labels = ROUND_LABELS if site.static.get("several") else labels
     elif site.kind == "confirm":
         labels = VERDICT
+    elif site.kind == "fits":
+        labels = FITTING
     elif site.kind == "label":
         given = site.static["labels"]
         labels = (*given, OTHER) if isinstance(given, tuple) else ()

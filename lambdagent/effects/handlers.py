@@ -18,6 +18,7 @@ import attrs
 
 from lambdagent.effects.llm import Providers
 from lambdagent.effects.llm.foreign import adapted
+from lambdagent.effects.output_form import form_of
 from lambdagent.effects.protocol import (
     AgingStore,
     Cancellation,
@@ -162,6 +163,7 @@ class ModelHandler:
             render_last=lambda: asked_text(site, argument),
             timeout_s=self._model.timeout_s,
             tools=tools_of(site.static),
+            form=form_of(site),
             cancel=request.cancel,
             idempotency_key=request.idempotency_key,
             speech=None if tell is None else Speech(tell, self._redaction),

@@ -23,6 +23,7 @@ import attrs
 
 from lambdagent.effects.attempts import persist
 from lambdagent.effects.loop_thread import LoopThread
+from lambdagent.effects.output_form import OutputForm
 from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolSpec
 from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
 from lambdagent.effects.replies import CHECK_URL, OutOfFormError
@@ -288,10 +289,12 @@ class Courier(ABC):
         model, tools = call.model, tuple(map(names.spec, call.tools))
         known = self._refused.get(model.name, frozenset())
         negotiable = self.negotiable(model) | (set() if call.speech is None else _STREAMING)
+        negotiable |= set() if call.form is None else call.form.native.keys()
         refused = known & negotiable  # another agent may have asked for what this one did not
         while True:
             try:
-                request = self.request(model, messages, tools, refused)
+                told = _told(messages, call.form, refused)
+                request = _formed(self.request(model, told, tools, refused), call.form, refused)
                 request = _keyed(request, call.idempotency_key)
                 body = await persist(
                     partial(self._body, client, request, call, refused, turn),
@@ -421,6 +424,23 @@ class Courier(ABC):
         return EffectError(
             finding("E002", provider=endpoint.provider, message=message, site=call.site, hint=hint)
         )
+
+
+def _told(
+    messages: tuple[Message, ...], form: OutputForm | None, refused: frozenset[str]
+) -> tuple[Message, ...]:
+    """Return `messages` with what else they say of a form of which the request says nothing."""
+    if form is None or form.is_told or not form.native.keys() & refused:
+        return messages
+    return (Message("system", form.prompt), *messages)
+
+
+def _formed(
+    request: dict[str, Any], form: OutputForm | None, refused: frozenset[str]
+) -> dict[str, Any]:
+    """Return `request` with what holds the model to a form."""
+    native = {} if form is None else form.native
+    return {**request, **{name: each for name, each in native.items() if name not in refused}}
 
 
 def _keyed(request: dict[str, Any], key: str | None) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import attrs
 
+from lambdagent.effects.output_form import OutputForm
 from lambdagent.effects.speech import Speech
 from lambdagent.errors import shown
 from lambdagent.ir.data import Data, Record, freeze
@@ -241,6 +242,7 @@ class ModelCall:
             with the conversation.
         timeout_s: Longest wait for the reply, retries included.
         tools: What the model is offered in the provider's own form; none where it calls by text.
+        form: What the answer must be, and how the provider is asked for that; None for any text.
         cancel: Says when nobody waits any more.
         idempotency_key: The same for a call that is made again since its answer got lost, None
             where the run is not kept.
@@ -254,6 +256,7 @@ class ModelCall:
     render_last: Callable[[], str] = attrs.field(repr=False)
     timeout_s: float
     tools: tuple[ToolSpec, ...] = ()
+    form: OutputForm | None = None
     cancel: Cancellation = attrs.field(factory=Cancellation, repr=False)
     idempotency_key: str | None = None
     speech: Speech | None = None

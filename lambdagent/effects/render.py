@@ -6,6 +6,7 @@ Arguments are structured values; their text exists only here, and only when a ha
 from typing import Any
 
 from lambdagent.effects.history import fitting
+from lambdagent.effects.output_form import form_of
 from lambdagent.effects.protocol import Message, ToolSpec
 from lambdagent.effects.tool_docs import tool_prompt
 from lambdagent.effects.turns import heard, paired, said
@@ -16,7 +17,7 @@ from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference
 from lambdagent.ir.surface import Model
 from lambdagent.machine.state import Value
-from lambdagent.machine.text import text_of_value
+from lambdagent.machine.text import repair_text, text_of_value
 from lambdagent.machine.values import parts, sketch
 from lambdagent.machine.window import Window, turn_of
 
@@ -31,26 +32,50 @@ def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
         EffectError: The argument is not of the form that the site takes (R011), or what is to be
             sent in any case does not fit (E015).
     """
-    messages = [Message("system", text) for text in _system_texts(site.static)]
+    messages = [Message("system", text) for text in _system_texts(site)]
     natively = bool(site.static.get("native"))
     if not site.static["conversation"]:
-        return _ended(messages, argument, natively=natively)
+        asked, after = _repaired(site, argument)
+        return (*_ended(messages, asked, natively=natively), *after)
     try:
         history, newest = parts(argument)
-        fixed = [message.text for message in messages]
+        asked, after = _repaired(site, newest)
+        fixed = [message.text for message in (*messages, *after)]
         if natively:
             fixed.append(data_text(site.static["tools"]))
-        window, mark = fitting(site, model_of(site.static), fixed, history, newest)
+        window, mark = fitting(site, model_of(site.static), fixed, history, asked)
         messages += _said(window, mark, natively=natively)
     except (LookupError, TypeError, ValueError) as error:
         raise misfit(site, argument, "⟨what `conv.read` answers, what is new⟩") from error
-    return _ended(messages, newest, natively=natively)
+    return (*_ended(messages, asked, natively=natively), *after)
+
+
+def _repaired(site: Site, newest: Value) -> tuple[Value, list[Message]]:
+    """Return what was asked, and what comes after it where an answer is to be repaired.
+
+    Raises:
+        EffectError: `newest` is not of that form (R011).
+    """
+    if not site.static.get("repair"):
+        return newest, []
+    try:
+        asked, answered = parts(newest)
+        reply, why = parts(answered)
+    except (LookupError, TypeError) as error:
+        raise misfit(
+            site, newest, "⟨what was asked, ⟨the answer, what is wrong with it⟩⟩"
+        ) from error
+    said = text_of_value(reply)
+    # No provider takes a message without text.
+    begun = [Message("assistant", said)] if said.strip() else []
+    return asked, [*begun, Message("user", repair_text(why))]
 
 
 def message_count(site: Site, argument: Value) -> int:
     """Return how many messages `messages_of` returns; 0 where it refuses."""
-    if not site.static["conversation"] and not site.static.get("native"):
-        return len(_system_texts(site.static)) + 1
+    static = site.static
+    if not (static["conversation"] or static.get("native") or static.get("repair")):
+        return len(_system_texts(site)) + 1
     try:
         return len(messages_of(site, argument))
     except EffectError:
@@ -92,7 +117,8 @@ def model_of(static: Record) -> Model | None:
     return Model(**settings)  # type: ignore[arg-type]  # written by surface.model_row
 
 
-def _system_texts(static: Record) -> list[str]:
+def _system_texts(site: Site) -> list[str]:
+    static, form = site.static, form_of(site)
     prompt = str(static["prompt"])
     texts = [prompt]
     tools, labels = static.get("tools", ()), static.get("labels", ())
@@ -101,6 +127,8 @@ def _system_texts(static: Record) -> list[str]:
         texts.append(tool_prompt(tools, several=bool(static.get("several"))))
     if not all(label in prompt for label in labels):
         texts.append(f"Answer with one of: {', '.join(labels)}")
+    if form is not None and form.is_told:
+        texts.append(form.prompt)
     return [text for text in texts if text]
 
 

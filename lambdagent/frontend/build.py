@@ -26,9 +26,10 @@ from lambdagent.frontend.nodes import path_text
 from lambdagent.frontend.report import certain, in_file_order, nearest, reason_of
 from lambdagent.frontend.run_limits import check_run_limits
 from lambdagent.frontend.sound import sound
-from lambdagent.frontend.tool_parameters import tool_parameters
+from lambdagent.frontend.tool_parameters import check_schema, tool_parameters
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
+from lambdagent.ir.fields import is_schema
 from lambdagent.ir.labels import OTHER, TERMINATE
 from lambdagent.ir.services import is_remote
 from lambdagent.messages import phrase
@@ -232,9 +233,34 @@ class _Builder:
         """Return one model call, as the `model` of `data` says."""
         model, strategy, history = self.models.of(data.get("model"), path)
         parser = data.get("outputParser", "text")
-        if strategy is not None:
-            return surface.ConversationLam(name, prompt, model, parser, history, strategy=strategy)
-        return surface.Lam(name, prompt, model, parser)
+        schema = self.output_schema(data, path)
+        if strategy is None:
+            return surface.Lam(name, prompt, model, parser, output_schema=schema)
+        return surface.ConversationLam(
+            name, prompt, model, parser, history, strategy=strategy, output_schema=schema
+        )
+
+    def output_schema(self, data: Any, path: Path) -> Record | None:
+        """Return the schema that answers must fit, if any; what cannot be checked is reported."""
+        schema: Record | None = data.get("outputSchema")
+        if schema is None:
+            return None
+
+        def refuse(at: Path, expected: str, actual: object, hint: str) -> None:
+            where = (*path, "outputSchema", *at)
+            hint = hint or phrase("remove it, or say it in the prompt")
+            self.report("S104", where, expected=expected, actual=actual, hint=hint)
+
+        check_schema(schema, refuse)
+        parser = data.get("outputParser", "text")
+        if parser not in surface.SCHEMA_PARSERS:
+            hint = phrase("remove `outputSchema`, or write `outputParser: json`")
+            expected = phrase("`json`, since there is an `outputSchema`")
+            self.report(
+                "S104", (*path, "outputParser"), expected=expected, actual=parser, hint=hint
+            )
+            return None
+        return schema if is_schema(schema) else None
 
     # --- tools, guard, memory ---
 

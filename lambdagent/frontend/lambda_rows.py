@@ -14,6 +14,7 @@ from lambdagent.errors import Diagnostic, finding
 from lambdagent.frontend.lambda_sites import (
     COMMAND,
     OBJECT,
+    SCHEMA,
     STRATEGY,
     TEXT,
     TRUTH,
@@ -42,6 +43,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "max_history_tokens": WHOLE,
         "recent_turns": WHOLE,
         "strategy": STRATEGY,
+        "output_schema": SCHEMA,
         "step": TEXT,
         "step_description": TEXT,
         "max_concurrent": WHOLE,
@@ -57,6 +59,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "retries": WHOLE,
     },
 }
+_TOLD = ("output_schema",)
 _HISTORY = ("max_history_tokens", "recent_turns", "strategy")
 _TOOL = {"timeout": "timeout_s"}
 _STEP = {
@@ -89,10 +92,19 @@ class Rows:
         model = None if asked.model is None else self.model(asked.model, where)
         name = str(row.get("agent", key))
         prompt = self.prompt(asked, key, row.get("prompt"))
+        told = {field: row[field] for field in _TOLD if field in row}
+        if "output_schema" in told and parser not in surface.SCHEMA_PARSERS:
+            where = span_of(asked.token)
+            name = row_reference("llm", key)
+            expected = phrase("an answer that is read as json")
+            self.report(
+                "P027", where, name=name, field="output_schema", expected=expected, actual=parser
+            )
+            del told["output_schema"]
         if not hears:
-            return surface.Lam(name, prompt, model, parser)
-        history = {field: row[field] for field in _HISTORY if field in row}
-        return surface.ConversationLam(name, prompt, model, parser, **history)
+            return surface.Lam(name, prompt, model, parser, **told)
+        told |= {field: row[field] for field in _HISTORY if field in row}
+        return surface.ConversationLam(name, prompt, model, parser, **told)
 
     def step(self, asked: Asked, think: surface.Lam) -> dict[str, Any]:
         """Return what is said of the step around the model call `think`, its name among it."""

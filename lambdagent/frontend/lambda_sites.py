@@ -19,6 +19,7 @@ from lambdagent.frontend.report import nearest
 from lambdagent.ir.abi import is_type
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
+from lambdagent.ir.fields import is_schema
 from lambdagent.ir.labels import EARLY_STOP_NAMES
 from lambdagent.ir.program import Program
 from lambdagent.ir.services import provider_of
@@ -86,6 +87,7 @@ LABELS = Kind(
     lambda value: _are_texts(value) and 0 < len(value) == len(set(value)),
 )
 OBJECT = Kind(phrase("an object"), lambda value: isinstance(value, Record))
+SCHEMA = Kind(phrase("a JSON Schema of which all can be checked"), is_schema)
 ROWS = Kind(phrase("what its `text` is read as"), lambda _: True)
 TOOLS = Kind(phrase("a list of {name, description, parameters}"), _are_tools)
 TYPE = Kind(phrase("a type of pure λ"), is_type)
@@ -150,10 +152,12 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "prompt": Field(TEXT, ""),
         "conversation": Field(TRUTH, default=False),
         "model": Field(MODEL, None),
+        "schema": Field(SCHEMA, OPTIONAL),
         "tools": Field(TOOLS, OPTIONAL),
         "native": Field(TRUTH, OPTIONAL),
         "several": Field(TRUTH, OPTIONAL),
         "labels": Field(LABELS, OPTIONAL),
+        "repair": Field(TRUTH, OPTIONAL),
     },
     "tool": {
         "name": Field(TEXT, str),
@@ -189,6 +193,7 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "several": Field(TRUTH, OPTIONAL),
     },
     "label": {"labels": Field(LABELS)},
+    "fits": {"schema": Field(SCHEMA)},
     "next": {
         "conversation": Field(TRUTH, default=False),
         "observation": Field(TRUTH, default=True),

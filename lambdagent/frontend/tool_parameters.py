@@ -35,9 +35,14 @@ def tool_parameters(written: Record, refuse: Refuse) -> Record:
         schema = Record({"type": "object", **written})
     else:
         schema = _from_short(written, refuse)
+    check_schema(schema, refuse)
+    return schema
+
+
+def check_schema(schema: Record, refuse: Refuse) -> None:
+    """Tell `refuse` what of `schema` cannot be checked."""
     for place, why in unknown_keywords(schema):
         refuse(tuple(place.split(".")), _EXPECTED[why], place.rpartition(".")[2], "")
-    return schema
 
 
 def _from_short(written: Record, refuse: Refuse) -> Record:

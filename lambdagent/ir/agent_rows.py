@@ -70,6 +70,8 @@ class RowTable:
         if isinstance(term, surface.ConversationLam):
             history = ("max_history_tokens", "recent_turns", "strategy")
             row |= _unusual({name: getattr(term, name) for name in history}, _HEARD)
+        if term.output_schema is not None:
+            row["output_schema"] = term.output_schema
         if step is not None and step.name != step_name(term):
             row["step"] = step.name
         if step is not None and step.description:

@@ -9,6 +9,8 @@ from typing import Any, NoReturn, cast
 import attrs
 
 from lambdagent.errors import plain
+from lambdagent.ir.data import Record
+from lambdagent.ir.data_schema import unknown_keywords
 from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.strategies import is_strategy, parse_strategy
 
@@ -74,6 +76,17 @@ def strategy(_owner: object, field: attrs.Attribute[str], value: object) -> None
     """Refuse what is no strategy of conversations."""
     if not is_strategy(value):
         refuse(field, "managed, full, sliding_window(n), token_budget(n) or summary(n)", value)
+
+
+def schema_or_none(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is neither a JSON Schema that can be checked nor None."""
+    if value is not None and not is_schema(value):
+        refuse(field, "a JSON Schema of which all can be checked, or None", value)
+
+
+def is_schema(value: Any) -> bool:
+    """Whether `value` is a JSON Schema, an object, of which all can be checked."""
+    return isinstance(value, Record) and not unknown_keywords(value)
 
 
 def one_of(known: tuple[str, ...]) -> Callable[[object, attrs.Attribute[str], str], None]:

@@ -19,6 +19,8 @@ ROUNDS: Final = ("rounds",)
 SUMMARY: Final = ("summary",)
 # What a person says about a call: go on, or why not.
 VERDICT: Final = ("approved", "denied")
+# What a look at an answer says that must fit a schema: its value, or what is wrong with it.
+FITTING: Final = ("fits", "misfit")
 # Why a loop ends that no model ends.
 EXIT_CONDITION: Final = "exit_condition"
 MAX_TURNS: Final = "max_turns"

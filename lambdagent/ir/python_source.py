@@ -150,7 +150,9 @@ class _Writer:
             items = [[*_text(label), ": ", _Name(agent)] for label, agent in value.items()]
             yield from _with_comma(bracketed("{", items, "}"), value)
         else:
-            yield from self.data(value, frozen=keyword_ not in {"initial", "settings"})
+            yield from self.data(
+                value, frozen=keyword_ not in {"initial", "settings", "output_schema"}
+            )
 
     def data(self, value: Any, *, frozen: bool) -> Iterable[Any]:
         """Return a constant; with `frozen`, objects are `Record`s."""

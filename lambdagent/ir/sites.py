@@ -35,6 +35,7 @@ KINDS: dict[str, SiteClass] = {
     "stop": "host",
     "action": "host",
     "label": "host",
+    "fits": "host",
     "next": "host",
     "thought": "host",
     "concat": "host",

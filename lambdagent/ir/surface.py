@@ -26,6 +26,8 @@ from lambdagent.ir.url import shown_url
 # How tools are called, and how the answer of a model call is read.
 TOOL_CALLING = ("auto", "native", "text")
 PARSERS = ("text", "json", "number", "boolean", "raw", "reply")
+# Of those: what may be said of an answer that must fit a schema; it is then read as JSON.
+SCHEMA_PARSERS = ("text", "json")
 # How many tokens a model reads where nothing else is said.
 USUAL_WINDOW = 200_000
 # Where a memory keeps its entries, and who shares them.
@@ -139,12 +141,33 @@ class Term:
 
 @attrs.frozen
 class Lam(Term):
-    """``λx. LLM(x)``: one model call without history."""
+    """``λx. LLM(x)``: one model call without history.
+
+    Attributes:
+        output_parser: What the answer is read as, one of `PARSERS`.
+        output_schema: A JSON Schema that the answer must fit, which is then read as JSON. One that
+            does not is sent back to the model, once.
+    """
 
     name: str
     prompt: str = ""
     model: Model | None = attrs.field(default=None, converter=_model)
     output_parser: str = attrs.field(default="text", validator=attrs.validators.in_(PARSERS))
+    output_schema: Record | None = attrs.field(
+        default=None,
+        kw_only=True,
+        converter=attrs.converters.optional(freeze),
+        validator=fields.schema_or_none,
+    )
+
+    def __attrs_post_init__(self) -> None:
+        """Read as JSON what must fit a schema; refuse to read it as something else."""
+        if self.output_schema is None or self.output_parser == "json":
+            return
+        if self.output_parser not in SCHEMA_PARSERS:
+            what = f"an answer with a schema is read as json, not as {self.output_parser}"
+            raise ValueError(what)
+        object.__setattr__(self, "output_parser", "json")
 
 
 @attrs.frozen

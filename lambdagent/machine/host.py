@@ -6,8 +6,10 @@ Each factory gets the static data of a site and returns its function from value 
 from collections.abc import Callable, Mapping
 
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data_schema import problems_of
 from lambdagent.ir.labels import (
     EXIT_CONDITION,
+    FITTING,
     MAX_TURNS,
     OTHER,
     RESULTS,
@@ -17,7 +19,7 @@ from lambdagent.ir.labels import (
     action_labels,
 )
 from lambdagent.machine.answers import text_of
-from lambdagent.machine.called import Answer, Call, Invalid, finish_of, fitted
+from lambdagent.machine.called import Answer, Call, Invalid, finish_of, fitted, is_cut
 from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
 from lambdagent.machine.several_calls import read_round
@@ -168,6 +170,29 @@ def label(static: Record) -> HostFunction:
     return run
 
 
+def fits(static: Record) -> HostFunction:
+    """Decode a reply to ``fits⟨value⟩``, or to ``misfit⟨why⟩`` if it is no JSON that fits.
+
+    Why not is a note of the trace, and what the model is told.
+    """
+    schema = static["schema"]
+
+    def run(value: Value) -> Value:
+        try:
+            answer = decode_output("json", text_of_value(value))
+            problems = problems_of(answer, schema)
+        except DecodeError as error:
+            problems = [error.reason]
+            if is_cut(finish_of(project(value))):
+                problems.append("it was cut off")
+        if problems:
+            why = "; ".join(problems)
+            return Noted(tagged(FITTING, 1, why), why)
+        return tagged(FITTING, 0, inject(answer))
+
+    return run
+
+
 def next_view(static: Record) -> HostFunction:
     """``⟨view, ⟨reply, ⟨tool, observation⟩⟩⟩``: what the next round of a ReAct loop thinks about.
 
@@ -269,6 +294,7 @@ HOSTS: Mapping[str, Callable[[Record], HostFunction]] = {
     "stop": stop,
     "action": action,
     "label": label,
+    "fits": fits,
     "next": next_view,
     "thought": thought,
     "concat": concat,

@@ -185,5 +185,13 @@ def newest_text(value: Value) -> str:
 def asked_text(site: Site, argument: Value) -> str:
     """Return the text of what is asked at `site`: for a conversation its newest message."""
     if site.kind == "llm" and site.static["conversation"] and is_pair(argument):
-        return newest_text(argument[2])
+        argument = argument[2]
+    if site.static.get("repair") and is_pair(argument) and is_pair(argument[2]):
+        return repair_text(argument[2][2])
     return newest_text(argument)
+
+
+def repair_text(why: Value) -> str:
+    """Return what a model is told whose answer does not fit its schema."""
+    told = text_of_value(why)
+    return f"That answer cannot be used: {told}.\nAnswer again, with nothing but JSON that fits."

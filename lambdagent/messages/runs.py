@@ -68,6 +68,10 @@ MESSAGES: dict[str, Text] = {
         why="it is no value, so the run cannot go on",
         fix="`lambdagent reduce` shows how a pure term gets there",
     ),
+    "R017": Text(
+        "the answer does not fit its schema, and neither did its repair: {got}",
+        fix="say in the prompt what the answer must be, or loosen `outputSchema`",
+    ),
     "R011": Text(
         "`{site}` cannot be asked with {got}",
         why="it takes {expected}",

@@ -46,9 +46,10 @@ def two(kind: kinds.Kind) -> tuple[Any, Any]:
         case kinds.ListOf(item):
             first, second = two(item)
             return [first], [second]
-        case kinds.MapOf(value):
+        case kinds.MapOf(value, key):
             first, second = two(value)
-            return {"k": first}, {"k": second}
+            held = "title" if key == "KEYWORD" else "k"
+            return {held: first}, {held: second}
         case kinds.ListOrMap(items, maps):
             return two(items)[0], two(maps)[1]
         case kinds.Block():

@@ -50,6 +50,9 @@ SAMPLES: dict[str, surface.Term] = {
         place="mine.stores:Notes",
         settings={"table": "notes", "more": [1, {"x": None}]},
     ),
+    "schema": surface.Lam(
+        "agent", "Read it.", QWEN, output_schema={"type": "object", "required": ["name"]}
+    ),
     "identity": surface.Compose(),
     "bare-step": react("terminate").body,
 }
@@ -80,7 +83,16 @@ MODELS: Any = st.none() | st.builds(
     tool_calling=st.sampled_from(["auto", "native", "text"]),
 )
 PARSERS = st.sampled_from(["text", "json", "number", "boolean", "raw", "reply"])
-LAMS = st.builds(surface.Lam, TEXTS, TEXTS, MODELS, PARSERS)
+SCHEMAS: Any = st.sampled_from(
+    [
+        None,
+        {"type": "object", "properties": {"a b": {"enum": [1, None]}}, "required": ["a b"]},
+        {"items": {"type": ["integer", "null"], "minimum": 0}, "description": LONG},
+    ]
+)
+LAMS = st.builds(surface.Lam, TEXTS, TEXTS, MODELS, PARSERS) | st.builds(
+    surface.Lam, TEXTS, TEXTS, MODELS, output_schema=SCHEMAS
+)
 STRATEGIES = st.sampled_from(
     ["managed", "full", "sliding_window(20)", "token_budget(8000)", "summary(1)", "summary(10)"]
 )
@@ -90,7 +102,7 @@ TALKS = st.builds(
     st.integers(1, 99),
     st.integers(0, 30),
     STRATEGIES,
-)
+) | st.builds(surface.ConversationLam, TEXTS, TEXTS, MODELS, output_schema=SCHEMAS)
 TOOLS = st.builds(
     surface.Tool,
     TEXTS | st.just("terminate"),

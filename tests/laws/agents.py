@@ -30,6 +30,7 @@ EXPRESSIONS = (
 LOOP_EXPRESSIONS = (*EXPRESSIONS, "step >= 1")
 ROUTES = ("a", "b", "c")
 STRATEGIES = ("managed", "sliding_window(3)", "summary(1)", "summary(3)")
+SCHEMAS = ({"type": "array"}, {"type": "object", "required": ["tool"]}, {"maximum": 0})
 REPLIES = (
     "a",
     "b.",
@@ -136,9 +137,14 @@ class AgentMaker:
     def lam(self, parser: str = "text") -> surface.Lam:
         name = self.name("writer")
         strategy = self._draw(st.sampled_from([None, *STRATEGIES]))
+        schema = None
+        if parser in surface.SCHEMA_PARSERS and self._draw(st.integers(0, 3)) == 0:
+            schema = self._draw(st.sampled_from(SCHEMAS))
         if strategy is None:
-            return surface.Lam(name, "prompt", output_parser=parser)
-        return surface.ConversationLam(name, "prompt", output_parser=parser, strategy=strategy)
+            return surface.Lam(name, "prompt", output_parser=parser, output_schema=schema)
+        return surface.ConversationLam(
+            name, "prompt", output_parser=parser, strategy=strategy, output_schema=schema
+        )
 
     def tool(self, name: str | None = None) -> surface.Tool:
         confirm = self._draw(st.integers(0, 3)) == 0

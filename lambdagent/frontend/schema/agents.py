@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import attrs
+
 from lambdagent.frontend.kinds import Block, Choice, Field, ListOf, Model, Text
 from lambdagent.frontend.schema.around import (
     BUDGET,
@@ -16,7 +18,7 @@ from lambdagent.frontend.schema.around import (
 )
 from lambdagent.frontend.schema.bodies import CHAIN, PARALLEL, REACT, ROUTER
 from lambdagent.frontend.schema.services import A2A, CLI
-from lambdagent.frontend.schema.shared import TEXTS
+from lambdagent.frontend.schema.shared import OUTPUT_SCHEMA, TEXTS
 from lambdagent.frontend.schema.together import CHANNEL, GROUPCHAT, HANDOFF, SKILL
 from lambdagent.frontend.schema.tools import APP, LEAF, MCP, MCP_SERVER, SANDBOX, TOOL
 from lambdagent.ir.data import Data, Record
@@ -71,6 +73,7 @@ AGENT: Final = Block(
         to="`Lam.prompt`",
     ),
     Field("model", Model(), "The model that answers.", "作答的模型。", to="`Lam.model`"),
+    attrs.evolve(OUTPUT_SCHEMA, types=("simple", "react")),
     Field(
         "react",
         REACT,

@@ -17,7 +17,7 @@ from lambdagent.frontend.kinds import (
     Step,
     Text,
 )
-from lambdagent.frontend.schema.shared import OTHER_MODEL, SECONDS, TEXTS, VALIDATOR
+from lambdagent.frontend.schema.shared import OTHER_MODEL, OUTPUT_SCHEMA, SECONDS, TEXTS, VALIDATOR
 from lambdagent.ir.labels import EARLY_STOP_NAMES
 
 REACT: Final = Block(
@@ -127,6 +127,7 @@ STEP: Final = Block(
         default="text",
         to="`Lam.output_parser`",
     ),
+    OUTPUT_SCHEMA,
     Field(
         "guard",
         STEP_GUARD,

@@ -68,6 +68,10 @@ MESSAGES: dict[str, Text] = {
         why="它不是值，所以运行无法继续",
         fix="`lambdagent reduce` 会展示一个纯项是怎样走到这一步的",
     ),
+    "R017": Text(
+        "回答不符合其 schema，修正后仍不符合：{got}",
+        fix="在提示词中说明回答的格式，或者放宽 `outputSchema`",
+    ),
     "R011": Text(
         "不能用 {got} 询问 `{site}`",
         why="它接受的是 {expected}",

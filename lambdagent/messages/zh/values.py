@@ -80,6 +80,13 @@ PHRASES: dict[str, str] = {
         "文本，或 `{text: …, tool_calls: [{name: …}]}`"
     ),
     "a type of pure λ": "纯 λ 的类型",
+    "a JSON Schema of which all can be checked": "能完全检查的 JSON Schema",
+    "an answer that is read as json": "按 json 解析的回答",
+    "`json`, since there is an `outputSchema`": "`json`，因为有 `outputSchema`",
+    "remove it, or say it in the prompt": "删除它，或写在提示词中",
+    "remove `outputSchema`, or write `outputParser: json`": (
+        "删除 `outputSchema`，或写 `outputParser: json`"
+    ),
     "a strategy of conversations": "对话策略",
     "a text like summary(10)": "形如 summary(10) 的文本",
     "true, false, full, sliding_window(n), token_budget(n) or summary(n)": (

@@ -1,0 +1,43 @@
+"""What an answer is read as, on each engine: the shared cases, as whole runs."""
+
+from typing import Any
+
+import pytest
+
+from lambdagent.api.compiling import compile_term
+from lambdagent.api.running import Session
+from lambdagent.ir import surface
+from lambdagent.ir.data import freeze
+from lambdagent.machine.engines import ENGINES, EngineName
+from tests.cases import load_cases
+
+
+def says(name: str, reply: str, **more: Any) -> surface.Lam:
+    script = freeze({"rules": [{"match": "", "reply": reply}]})
+    return surface.Lam(name, "p", surface.Model(provider="scripted", script=script), **more)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("case", load_cases("router"), ids=lambda case: case["id"])
+def test_a_router_goes_where_its_case_says(case: dict[str, Any], engine: EngineName):
+    routes = {label: says(f"to{i}", label) for i, label in enumerate(case["categories"])}
+    agent = surface.Route(says("classifier", case["reply"]), routes, says("other", "default"))
+    assert Session(compile_term(agent), engine=engine).run("x").text == case["expect"]["route"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("case", load_cases("outputparser"), ids=lambda case: case["id"])
+def test_an_answer_is_read_as_its_case_says(case: dict[str, Any], engine: EngineName):
+    agent = says("writer", case["text"], output_parser=case["kind"])
+    found = Session(compile_term(agent), engine=engine).run("x").value
+    assert found == case["expect"]["value"]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("case", load_cases("outputparser"), ids=lambda case: case["id"])
+def test_a_schema_of_the_value_takes_json_alike(case: dict[str, Any], engine: EngineName):
+    if case["kind"] != "json":
+        return
+    value = case["expect"]["value"]
+    agent = says("writer", case["text"], output_schema={"const": value})
+    assert Session(compile_term(agent), engine=engine).run("x").value == value
