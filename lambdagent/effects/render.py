@@ -41,6 +41,9 @@ def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
         history, newest = parts(argument)
         asked, after = _repaired(site, newest)
         fixed = [message.text for message in (*messages, *after)]
+        form = form_of(site)
+        if form is not None and not form.is_told:
+            fixed.append(form.prompt)
         if natively:
             fixed.append(data_text(site.static["tools"]))
         window, mark = fitting(site, model_of(site.static), fixed, history, asked)

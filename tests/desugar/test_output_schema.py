@@ -6,6 +6,7 @@ from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import Interval
 from lambdagent.ir.data import Record
 from lambdagent.ir.surface import Compose, ConversationLam, Lam, Loop, Model, ReActStep, Tool
+from lambdagent.ir.tokens import estimate_tokens
 from tests.desugar.calls import ask, compiled
 
 PERSON = {
@@ -101,6 +102,18 @@ def test_the_answer_of_a_react_loop_fits():
         ("assistant", "3"),
         repair("it must be an object, not 3"),
     ]
+
+
+def test_a_conversation_with_a_repair_fits_into_the_window():
+    model = Model(provider="openai", name="m", context_window=400, max_tokens=100)
+    agent = ConversationLam("reader", "Read.", model, output_schema=PERSON)
+    store = None
+    for _ in range(9):
+        store = ask(agent, "word " * 9, ['{"age": 1}'], store).store
+    ran = ask(agent, "last", ["word " * 60, '{"age": 1}'], store)
+    first, second = (sum(estimate_tokens(text) for _, text in each) for each in ran.messages)
+    assert max(first, second) <= 300
+    assert len(ran.messages[1]) < len(ran.messages[0]) + 2
 
 
 def test_both_calls_are_in_the_bounds():

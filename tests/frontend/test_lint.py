@@ -207,6 +207,7 @@ def test_a_guard_is_decided_where_it_can_be(
 def test_steps_that_read_numbers_may_compare_them():
     assert found(STEPS % "", "L017") == ["chain.steps[0].guard.validator"]
     assert found(STEPS % ", outputParser: number", "L017") == []
+    assert found(STEPS % ", outputSchema: {type: number}", "L017") == []
 
 
 @pytest.mark.parametrize(

@@ -65,8 +65,9 @@ def _verdict(spot: Spot, file: File) -> bool | None:
     text = spot.at("guard", "validator")
     if text is None:
         return None
-    is_text = spot.kind == "simple" or (
-        spot.kind == "step" and spot.at("outputParser") in {None, "text"}
+    is_text = spot.at("outputSchema") is None and (
+        spot.kind == "simple"
+        or (spot.kind == "step" and spot.at("outputParser") in {None, "text"})
     )
     return _known_verdict(text, file.holds, is_text)
 

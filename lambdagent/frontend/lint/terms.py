@@ -106,14 +106,19 @@ class _Translation:
 def _call(call: surface.Lam, type_: str | None, prompt: str) -> dict[str, Any]:
     found: dict[str, Any] = {"name": call.name, prompt: call.prompt}
     if type_ is not None:
-        found["type"] = type_
+        found |= {"type": type_, **_schema(call)}
     if call.model is not None:
         found["model"] = {**_model(call.model), **_conversation(call)}
     return found
 
 
 def _parser(call: surface.Lam) -> dict[str, Any]:
-    return {} if call.output_parser == "text" else {"outputParser": call.output_parser}
+    found = {} if call.output_parser == "text" else {"outputParser": call.output_parser}
+    return {**found, **_schema(call)}
+
+
+def _schema(call: surface.Lam) -> dict[str, Any]:
+    return {} if call.output_schema is None else {"outputSchema": thaw(call.output_schema)}
 
 
 def _model(model: surface.Model) -> dict[str, Any]:
