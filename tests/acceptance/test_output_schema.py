@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.aimock_server import AImock
 from tests.cli.command import Command, Done
 from tests.effects.local_server import Answer, LocalServer
 from tests.mock_server import MockLLM
@@ -69,6 +70,20 @@ def test_a_form_is_asked_for_and_an_answer_repaired(
         body.pop("stream_options", None)
     text = json.dumps(bodies, ensure_ascii=False, indent=2)
     golden(REQUESTS / f"schema-{provider}.json.txt", text)
+
+
+def test_another_server_is_asked_the_same(
+    command: Command, mock_llm: MockLLM, aimock: AImock, provider: str
+):
+    said = ('{"name": "Ann"}', FITS)
+    mock_llm.reply(*said)
+    aimock.answer(*said)
+    for url in (reached(mock_llm, provider), aimock.url(provider)):
+        done = ask(command, provider, url)
+        assert (done.code, done.out) == (0, f"{FITS}\n"), done.err
+    for server in (mock_llm, aimock):
+        _, repaired = (request["body"]["messages"] for request in server.requests())
+        assert [message["role"] for message in repaired[-2:]] == ["assistant", "user"]
 
 
 def test_the_requests_are_what_the_types_of_the_sdks_say(
