@@ -108,7 +108,9 @@ def base_url(provider: str, written: str | None, environment: Mapping[str, str])
     named = environment.get(service.url_variable, "") if service.url_variable else ""
     url = written or named or service.base_url
     if not url:
-        hint = phrase("add `model.baseUrl: https://…/v1`")
+        hint = phrase(
+            "add `model.baseUrl: https://…/v1`, or write `provider: package.module:Class`"
+        )
         raise _unusable(provider, phrase("it has no URL"), hint)
     try:
         return _usable(url)

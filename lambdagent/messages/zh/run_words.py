@@ -14,7 +14,9 @@ PHRASES: dict[str, str] = {
     "the condition was not met in {count} rounds": "{count} 轮之内没有满足条件",
     "natural number up to {largest}": "不超过 {largest} 的自然数",
     # --- models ---
-    "add `model.baseUrl: https://…/v1`": "添加 `model.baseUrl: https://…/v1`",
+    "add `model.baseUrl: https://…/v1`, or write `provider: package.module:Class`": (
+        "添加 `model.baseUrl: https://…/v1`，或写 `provider: package.module:Class`"
+    ),
     "the key in `{variable}` holds characters that no key has": (
         "`{variable}` 中的密钥含有密钥不可能有的字符"
     ),
