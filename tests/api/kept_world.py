@@ -99,9 +99,9 @@ def noting(rounds: int) -> Callable[[str], str]:
     """Say the same where the conversation is summarised: the notes say how far it has come."""
 
     def say(text: str) -> str:
-        found = len(set(re.findall(r"found q(\d+)", text)))
+        found = 1 + max(map(int, re.findall(r"found q(\d+)", text)), default=-1)
         if text.startswith(SUMMARY_PROMPT[:20]):
-            return " ".join(f"found q{number}" for number in range(found))
+            return f"found q{found - 1}"  # as long as the notes before
         return _next(found, rounds)
 
     return say

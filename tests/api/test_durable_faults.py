@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lambdagent import Result, Session, build_agent, from_config
-from lambdagent.api import kept
+from lambdagent.api import standing
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.doubts import ask_again
 from lambdagent.api.kept import Run
@@ -105,7 +105,7 @@ def test_to_go_on_from_a_state_runs_nothing_again(tmp_path, monkeypatch):
         raise AssertionError
 
     again = World(searching(20))
-    monkeypatch.setattr(kept, "replay", never)
+    monkeypatch.setattr(standing, "replay", never)
     monkeypatch.setattr(Run, "_start", lambda _: None)  # no state to go on from
     with load(run.path, again) as run:
         assert run.resume().value == "done after 20"

@@ -21,10 +21,16 @@ from lambdagent.cli.commands import trace
 from lambdagent.cli.output import Output
 from lambdagent.effects.redaction import Redaction
 from lambdagent.errors import BudgetError
+from tests.cli import unhurried
 from tests.cli.command import PATIENCE_S, ROOT
 
-# More than a second's work to check, and less.
-LONG, SHORT = 150_000, 10_000
+SHORT = 10_000
+UNHURRIED = """\
+from tests.cli.unhurried import patch
+from lambdagent.cli.main import entry
+patch()
+entry()
+"""
 
 
 class Terminal:
@@ -81,6 +87,8 @@ def shown(
 ) -> tuple[str, str]:
     """Return what `trace` writes to its terminal, where errors go, and to standard output."""
     monkeypatch.setattr(progress, "_AFTER_S", after_s)
+    if not after_s:
+        monkeypatch.setattr(progress.ProgressLine, "at", unhurried.at)
     monkeypatch.setenv("TERM", "xterm")
     parser, written = ArgumentParser(), io.StringIO()
     trace.add_arguments(parser)
@@ -114,8 +122,8 @@ def test_short_work_and_quiet_work_tell_nothing(monkeypatch: pytest.MonkeyPatch,
 
 
 def test_without_a_terminal_there_is_nothing_and_with_one_there_is_after_a_second(tmp_path: Path):
-    run = recorded(tmp_path, LONG)
-    command = [sys.executable, "-m", "lambdagent", "trace", str(run), "--check"]
+    run = recorded(tmp_path, SHORT)
+    command = [sys.executable, "-c", UNHURRIED, "trace", str(run), "--check"]
     environment = {**os.environ, "TERM": "xterm", "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         command, capture_output=True, text=True, env=environment, timeout=PATIENCE_S, check=True
@@ -131,4 +139,4 @@ def test_without_a_terminal_there_is_nothing_and_with_one_there_is_after_a_secon
         check=True,
     )
     os.close(terminal.slave)
-    assert f" of {LONG:,} | " in terminal.told()
+    assert f" of {SHORT:,} | " in terminal.told()

@@ -38,6 +38,7 @@ SITES = {
     "stop.s": '{text: "turn > 2"}',
     "action.s": '{tools: ["wc"]}',
     "label.s": '{labels: ["a", "b"]}',
+    "fits.s": '{schema: {type: "object"}}',
     "next.s": "{}",
     "next.talk": "{conversation: true}",
     "thought.s": "{}",

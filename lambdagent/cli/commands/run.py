@@ -86,14 +86,14 @@ def run(arguments: Namespace, out: Output) -> int:
                 timeout_s=arguments.timeout,
                 confirm=confirming.confirm_of(arguments, None, out),
             )
-            report.outcome = running.to_json(result)
+            _tell(arguments, out, report, result)
         except (RunError, SuspendedError) as error:
             report.failed(error)
             _tell_suspended(arguments, out, error, None)
             raise
         finally:
             report.keep(session)
-    return _told(arguments, out, report, result)
+    return report.exit_code
 
 
 def answer(arguments: Namespace, out: Output, text: str) -> None:
@@ -144,37 +144,37 @@ def _kept(arguments: Namespace, out: Output, run: kept.Run) -> int:
         doubt = keeping.doubt_of(arguments, run, out)
         confirm = confirming.confirm_of(arguments, run, out)
         try:
-            result = report.result_of(
-                run.resume,
-                run.stream,
-                run.program,
-                timeout_s=arguments.timeout,
-                doubt=doubt,
-                confirm=confirm,
-                remark=lambda remark: out.error(render_diagnostic(remark, word=NOTE)),
-            )
-            report.outcome = running.to_json(result)
-        except SuspendedError as error:
-            report.failed(error)
-            _tell_suspended(arguments, out, error, run)
-            raise
-        except BaseException as error:
-            if isinstance(error, RunError):
+            try:
+                result = report.result_of(
+                    run.resume,
+                    run.stream,
+                    run.program,
+                    timeout_s=arguments.timeout,
+                    doubt=doubt,
+                    confirm=confirm,
+                    remark=lambda remark: out.error(render_diagnostic(remark, word=NOTE)),
+                )
+            except SuspendedError as error:
                 report.failed(error)
-            out.error(keeping.hint(run))
-            raise
+                _tell_suspended(arguments, out, error, run)
+                raise
+            except BaseException as error:
+                if isinstance(error, RunError):
+                    report.failed(error)
+                out.error(keeping.hint(run))
+                raise
+            _tell(arguments, out, report, result)
         finally:
             report.keep(run)
-    return _told(arguments, out, report, result)
+    return report.exit_code
 
 
-def _told(arguments: Namespace, out: Output, report: _Report, result: running.Result) -> int:
-    """Print the answer, and what else was asked for; return the exit code."""
+def _tell(arguments: Namespace, out: Output, report: _Report, result: running.Result) -> None:
+    """Print the answer, and what else was asked for; files about the run come after it."""
     report.finished(result)
     text = json_text(running.to_json(result)) if arguments.format == "json" else result.text
     if arguments.output or text != report.said:
         answer(arguments, out, text)
-    return 0 if report.complete else UsageError.exit_code
 
 
 def _tell_suspended(
@@ -189,8 +189,8 @@ class _Report:
     """What is told about a run besides its answer.
 
     Attributes:
-        complete: Whether all files could be written so far.
-        outcome: What the run came to, as the trace file has it.
+        exit_code: 0, or that of a file which could not be written.
+        outcome: Returns what the run came to, as the trace file has it.
         said: What stands at the end of standard output already, None if nothing does.
     """
 
@@ -201,8 +201,8 @@ class _Report:
         self._trace = arguments.trace or (asked and not out.quiet)
         places = _places(arguments)
         self._file, self._recording = places["--trace-file"], places["--record"]
-        self.complete = True
-        self.outcome: dict[str, object] = {"error": "interrupted"}
+        self.exit_code = 0
+        self.outcome: Callable[[], dict[str, object]] = lambda: {"error": "interrupted"}
         self.said: str | None = None
         self._streams = arguments.stream
 
@@ -257,10 +257,11 @@ class _Report:
             for record in error.trace:
                 self._out.error(render_record(record))
         trace = [record.to_json() for record in error.trace]
-        self.outcome = {"error": str(error), "trace": trace}
+        self.outcome = lambda: {"error": str(error), "trace": trace}
 
     def finished(self, result: running.Result) -> None:
         """Show the trace, or the totals alone."""
+        self.outcome = partial(running.to_json, result)
         if self._trace and not self._live:
             self._out.error(render(result.trace, result.elapsed_s))
         else:
@@ -276,14 +277,14 @@ class _Report:
             self._keep(self._recording, lambda path: fill_file(path, run.record, private=True))
 
     def _write(self, path: Path, history: Execution, redaction: Redaction) -> None:
-        write_file(path, recording.document(history, self.outcome, redaction), private=True)
+        write_file(path, recording.document(history, self.outcome(), redaction), private=True)
 
     def _keep(self, path: str, write: Callable[[Path], None]) -> None:
-        """Write a file; where that fails say so, and go on: the answer is still to be given."""
+        """Write a file; where that fails say so, and go on: there may be another one to write."""
         try:
             _writing(path, write)
         except (UsageError, CheckpointError) as error:
-            self.complete = False
+            self.exit_code = UsageError.exit_code
             self._out.error(str(error))
 
 
