@@ -56,6 +56,9 @@ _ONE: Final = (
     "then",
     "else",
 )
+# What says nothing but the type of one value, and of an object with one.
+_PLAIN: Final = frozenset({"type", "description", "title", "default"})
+_PLAIN_OBJECT: Final = _PLAIN | {"properties", "required", "additionalProperties"}
 _LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
 _MAPPINGS: Final = ("properties", "patternProperties", "$defs", "definitions")
 
@@ -72,6 +75,31 @@ def problems_of(value: Data, schema: Data) -> list[str]:
         if len(found) == _MOST:
             break
     return found
+
+
+def fits_alone(value: Data, name: str, schema: Record) -> bool:
+    """Whether an object with `value` as its one property `name` fits `schema`.
+
+    Most schemas of functions of one argument say no more than its type: to ask that alone takes a
+    tenth of the time.
+
+    >>> one = Record(type="object", properties=Record(n=Record(type="integer")), required=("n",))
+    >>> fits_alone(1, "n", one), fits_alone("1", "n", one)
+    (True, False)
+    """
+    properties = schema.get("properties")
+    only = properties.get(name) if isinstance(properties, Record) else None
+    kind = only.get("type") if isinstance(only, Record) else None
+    if (
+        isinstance(only, Record)
+        and isinstance(kind, str)
+        and only.keys() <= _PLAIN
+        and schema.keys() <= _PLAIN_OBJECT
+        and schema.get("type") == "object"
+        and schema.get("required", ()) in ((), (name,))
+    ):
+        return kind in _TYPES and _TYPES[kind](value)
+    return not problems_of(Record({name: value}), schema)
 
 
 def unknown_keywords(schema: Data) -> list[tuple[str, str]]:

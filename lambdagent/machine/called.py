@@ -6,13 +6,14 @@ Here a call is held against the schema of its tool; `toolcall` finds it in a tex
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Final, Literal, NoReturn, TypeAlias
 
 import attrs
 
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
-from lambdagent.ir.data_schema import problems_of
+from lambdagent.ir.data_schema import fits_alone, problems_of
 
 _AS_TEXT: Final = 'call one with {"tool": "<name>", "args": {…}}, or give the final answer'
 # What providers call it that a reply was cut off by the token limit.
@@ -75,17 +76,21 @@ def fitted(
     if not isinstance(schema, Record):
         return call
     args = call.args
-    problems = problems_of(args, schema)
-    if problems and not isinstance(args, Record):
+    is_object = isinstance(args, Record)
+    problems = []
+    if is_object or schema.get("type") != "object":  # else it cannot fit as it is
+        problems = problems_of(args, schema)
+        if not problems:
+            return call
+    if not is_object:
         name = _only_parameter(schema)
         if name is None:
             what = ", ".join(f"`{each}`" for each in schema.get("properties") or ())
             problems = [f"they must be an object with {what}"] if what else []
         else:
-            tried = [Call(call.tool, each) for each in _readings(args)]
-            fits = [c for c in tried if not problems_of(Record({name: c.args}), schema)]
-            if fits:
-                return fits[0]
+            for reading in _readings(args):
+                if fits_alone(reading, name, schema):
+                    return Call(call.tool, reading)
             problems = problems_of(Record({name: args}), schema)
     if not problems:
         return call
@@ -100,13 +105,11 @@ def _only_parameter(schema: Record) -> str | None:
     return str(names[0]) if len(names) == 1 else None
 
 
-def _readings(args: Data) -> list[Data]:
-    if not isinstance(args, str):
-        return [args]
-    try:
-        return [args, freeze(json.loads(args, parse_constant=_refuse))]
-    except (NotDataError, ValueError, RecursionError):
-        return [args]
+def _readings(args: Data) -> Iterator[Data]:
+    yield args
+    if isinstance(args, str):
+        with suppress(NotDataError, ValueError, RecursionError):
+            yield freeze(json.loads(args, parse_constant=_refuse))
 
 
 def _refuse(name: str) -> NoReturn:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from lambdagent.ir.data import freeze, thaw
-from lambdagent.ir.data_schema import problems_of, unknown_keywords
+from lambdagent.ir.data import Record, freeze, thaw
+from lambdagent.ir.data_schema import fits_alone, problems_of, unknown_keywords
 
 VALUES: Any = st.recursive(
     st.none()
@@ -143,3 +143,25 @@ def test_what_does_not_fit_is_told_with_its_place(value, said):
 )
 def test_what_cannot_be_checked_is_named(schema, found):
     assert unknown_keywords(freeze(schema)) == found
+
+
+PROPERTIES = st.one_of(
+    st.fixed_dictionaries({"type": TYPES}, optional={"description": st.just("d")}),
+    SCHEMAS,
+)
+OBJECTS = st.fixed_dictionaries(
+    {"properties": st.dictionaries(NAMES, PROPERTIES, max_size=2)},
+    optional={
+        "type": st.sampled_from(["object", "string"]),
+        "required": st.lists(NAMES, max_size=2, unique=True),
+        "additionalProperties": st.booleans(),
+        "maxProperties": COUNTS,
+    },
+)
+
+
+@given(VALUES, NAMES, OBJECTS)
+def test_one_value_alone_fits_as_an_object_with_it(value: Any, name: str, schema: Any):
+    frozen, kept = freeze(schema), freeze(value)
+    assert isinstance(frozen, Record)
+    assert fits_alone(kept, name, frozen) is (problems_of(Record({name: kept}), frozen) == [])
