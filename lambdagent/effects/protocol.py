@@ -18,6 +18,7 @@ from lambdagent.effects.speech import Speech
 from lambdagent.errors import shown
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.limits import usd_of
 from lambdagent.ir.surface import Model
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -181,7 +182,7 @@ def _reply_from(data: Data) -> Reply:
 def _usage_from(data: Record) -> Usage:
     match (data["input"], data["output"], data.get("cached", 0), data.get("usd")):
         case (int(read), int(written), int(cached), float() | int() | None as usd):
-            return Usage(read, written, cached, usd)
+            return Usage(read, written, cached, usd_of(usd))
     raise TypeError
 
 

@@ -111,6 +111,20 @@ def _numbers(row: Data, wanted: type[Budget | Limits | Price]) -> dict[str, Any]
     return dict(row)
 
 
+def usd_of(value: object) -> float | None:
+    """Return `value` as a sum of US dollars; None if it is none.
+
+    >>> usd_of(1), usd_of(0.5), usd_of("1"), usd_of(True), usd_of(10**400)
+    (1.0, 0.5, None, None, None)
+    """
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def dollars(usd: float) -> str:
     """Return a sum of money, small ones with more digits.
 

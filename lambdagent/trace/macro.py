@@ -12,6 +12,7 @@ import attrs
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Exchange, Failure
 from lambdagent.ir.labels import ROUND_LABELS, TERMINATE, UNSHOWN, choice_name
+from lambdagent.ir.limits import usd_of
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.state import TAGGED, Event, Path
 from lambdagent.machine.text import asked_text, text_of_data, text_of_reply, text_of_value
@@ -202,7 +203,7 @@ def cost_of(answer: Data | Failure) -> float | None:
     """Return what a model's answer cost, in US dollars, if it says so."""
     usage = answer.get("usage") if isinstance(answer, Record) else None
     usd = usage.get("usd") if isinstance(usage, Record) else None
-    return float(usd) if type(usd) in {int, float} else None  # type: ignore[arg-type]
+    return usd_of(usd)
 
 
 def total_cost(records: Sequence[TraceRecord]) -> float | None:

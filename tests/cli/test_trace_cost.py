@@ -50,6 +50,14 @@ def test_the_file_of_a_run_keeps_it(recorded: Command):
     assert "total_cost_usd" in refused.out + refused.err
 
 
+def test_a_cost_that_no_number_can_be_is_not_known(recorded: Command):
+    path = recorded.folder / "run.json"
+    path.write_text(path.read_text().replace("0.0123", "1" + "0" * 400))
+    done = recorded("trace", "run.json", "--stats")
+    assert done.code in {0, 1}
+    assert "$" not in done.out
+
+
 @pytest.mark.parametrize(
     ("view", "told"),
     [

@@ -34,6 +34,7 @@ from lambdagent.effects.protocol import Cancellation, Message, ModelCall, Reply,
 from lambdagent.effects.replies import OutOfFormError, count, reply_of
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.limits import usd_of
 from lambdagent.ir.services import CLAUDE_CODE
 from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
@@ -328,13 +329,12 @@ def _reply(call: ModelCall, outcome: Outcome, lines: _Lines, session: str | None
 
 
 def _usage(row: Mapping[str, Any]) -> Usage | None:
-    usage, usd = row.get("usage"), row.get("total_cost_usd")
+    usage = row.get("usage")
     if not isinstance(usage, dict):
         return None
     cached = count(usage, "cache_read_input_tokens")
     read = count(usage, "input_tokens", "cache_creation_input_tokens") + cached
-    price = float(usd) if type(usd) in {int, float} else None  # type: ignore[arg-type]
-    return Usage(read, count(usage, "output_tokens"), cached, price)
+    return Usage(read, count(usage, "output_tokens"), cached, usd_of(row.get("total_cost_usd")))
 
 
 def _failed(call: ModelCall, what: str, hint: str | None = None) -> EffectError:
