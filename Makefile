@@ -16,14 +16,14 @@ check:
 	$(PYTHON) -m deptry lambdagent
 	$(PYTHON) -m codespell_lib
 	$(PYTHON) -m cogapp --check $(DOCS)
-	$(PYTHON) -m pytest -q -m "not slow" --cov --cov-report=
+	$(PYTHON) -m pytest -q -m "not slow" -n auto --dist worksteal --cov --cov-report=
 	$(PYTHON) -m coverage report --include='$(CORE)' --fail-under=95
 	$(PYTHON) -m coverage report --omit='$(CORE),lambdagent/__main__.py' --fail-under=85
 	$(PYTHON) -m tests.fuzz.fuzz $(FUZZ)
 
 # Every test, slow ones too.
 test:
-	$(PYTHON) -m pytest -q
+	$(PYTHON) -m pytest -q -n auto --dist worksteal
 
 format:
 	$(PYTHON) -m ruff check --fix .

@@ -35,6 +35,7 @@ def clean_environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None
         for name in list(os.environ):
             if name.startswith("LAMBDAGENT_") or name.endswith(("_API_KEY", "_BASE_URL")):
                 patch.delenv(name)
+        patch.delenv("COLUMNS", raising=False)  # a worker of pytest-xdist has it
         patch.setenv("LC_ALL", "C.UTF-8")
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
