@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import codecs
+import errno
+import io
 import json
 import os
 import re
@@ -175,8 +177,23 @@ def _open(stream: TextIO | None) -> TextIO:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    stream.write(_encodable(text, stream))
-    stream.flush()
+    written = _encodable(text, stream)
+    raw = getattr(stream, "buffer", None)
+    if isinstance(raw, io.RawIOBase):
+        # With PYTHONUNBUFFERED, Python itself drops what a pipe did not take at once.
+        _write_whole(raw, written.encode(stream.encoding or "utf-8", stream.errors or "strict"))
+    else:
+        stream.write(written)
+        stream.flush()
+
+
+def _write_whole(raw: io.RawIOBase, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        taken = raw.write(left)
+        if taken is None:
+            raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+        left = left[taken:]
 
 
 def _takes_escapes(stream: TextIO) -> bool:

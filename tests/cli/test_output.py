@@ -129,6 +129,32 @@ def test_a_full_disk_is_told():
         Output(Broken(full), io.StringIO()).answer("x")
 
 
+class Sips(io.RawIOBase):
+    """An unbuffered file that takes seven bytes of each write, and in the end no more."""
+
+    def __init__(self, most: int) -> None:
+        self.taken, self.most = b"", most
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: memoryview) -> int:
+        if len(self.taken) >= self.most:
+            raise BrokenPipeError
+        self.taken += bytes(data[:7])
+        return len(data[:7])
+
+
+def test_unbuffered_output_is_whole_or_an_error():
+    """Python writes once and drops the rest where PYTHONUNBUFFERED is set."""
+    sips = Sips(most=100)
+    unbuffered = io.TextIOWrapper(sips, "utf-8", write_through=True)
+    Output(unbuffered).answer("λx. x" * 10)
+    assert sips.taken.decode() == "λx. x" * 10 + "\n"
+    with pytest.raises(ReaderGoneError):
+        Output(unbuffered).answer("more" * 30)
+
+
 @pytest.mark.parametrize("error", [BrokenPipeError(), OSError(28, "No space left on device")])
 def test_errors_that_nobody_can_be_told_are_dropped(error: OSError):
     Output(io.StringIO(), Broken(error)).error("x")
