@@ -71,9 +71,9 @@ def wait_before_next(error: Exception, number: int) -> float | None:
         error: What the attempt raised: an error of an SDK, or of a stream.
         number: How many attempts there were before.
     """
-    if isinstance(error, BrokenOffError):
-        return backoff_s(number)
     status = getattr(error, "status_code", None)
+    if isinstance(error, BrokenOffError) and status is None:
+        return backoff_s(number)
     if not isinstance(status, int):
         # No answer came at all. A time limit of the SDK is that of the call.
         is_lost = type(error).__name__ == "APIConnectionError"

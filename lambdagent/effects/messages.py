@@ -14,10 +14,11 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
+from contextlib import AbstractAsyncContextManager
 from functools import partial
 from math import inf
-from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from typing import Any, TypeAlias
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import attrs
 
@@ -26,8 +27,9 @@ from lambdagent.effects.loop_thread import LoopThread
 from lambdagent.effects.output_form import OutputForm
 from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolSpec
 from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
+from lambdagent.effects.redaction import forms_of
 from lambdagent.effects.replies import CHECK_URL, OutOfFormError
-from lambdagent.effects.streams import BrokenOffError, Dictation, Opened, listen
+from lambdagent.effects.streams import BrokenOffError, Dictation, listen, whole
 from lambdagent.effects.tokenizers import request_tokens
 from lambdagent.effects.transport_log import TransportLog
 from lambdagent.effects.wire_names import WireNames
@@ -56,6 +58,9 @@ _HINTS = {
 _SECRET_STATUSES = {401, 403}  # such answers like to quote the key
 
 
+# The SDK's answer, of whose `http_response` nothing is read yet; it is closed at the end.
+Sent: TypeAlias = AbstractAsyncContextManager[Any]
+
 # What a stream is asked for with; who cannot stream may refuse it.
 _STREAMING = {"stream", "stream_options"}
 _MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
@@ -82,6 +87,10 @@ def is_default_temperature(model: Model) -> bool:
     return bool(model.temperature == _DEFAULT_TEMPERATURE)
 
 
+class _Cause(Exception):  # noqa: N818 - it only stands behind an error
+    """What went wrong, in the words of the SDK or the transport, without secrets."""
+
+
 @attrs.frozen(kw_only=True)
 class Endpoint:
     """Where a provider is reached, and as whom.
@@ -91,7 +100,7 @@ class Endpoint:
         base_url: Shown without credentials.
         key: Never shown; None if the provider wants none.
         variable: Environment variable of the key, for hints.
-        hidden: Whatever else is sent with requests and never shown, such as headers.
+        headers: What else is sent with each request; the values are never shown.
         max_retries: Extra attempts after failures that may pass, all within the call's time.
     """
 
@@ -99,13 +108,15 @@ class Endpoint:
     base_url: str = attrs.field(repr=shown_url)
     key: str | None = attrs.field(default=None, repr=False)
     variable: str = ""
-    hidden: tuple[str, ...] = attrs.field(default=(), repr=False)
+    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
     max_retries: int = 2
 
     @property
     def address(self) -> str:
-        """The URL without what requests have behind their own path."""
-        return urlsplit(self.base_url)._replace(query="", fragment="").geturl()
+        """The URL without who asks, and what requests have behind their own path."""
+        url = urlsplit(self.base_url)
+        host = url.netloc.rpartition("@")[2]
+        return url._replace(netloc=host, query="", fragment="").geturl()
 
     @property
     def query(self) -> dict[str, str]:
@@ -113,11 +124,14 @@ class Endpoint:
         return dict(parse_qsl(urlsplit(self.base_url).query, keep_blank_values=True))
 
     def masked(self, text: str) -> str:
-        """Return `text` without the key, the credentials of the URL, and what is hidden."""
+        """Return `text` without the key, the credentials of the URL, and values of headers."""
         url = urlsplit(self.base_url)
-        told = [url.username, url.password, *self.query.values(), *self.hidden]
-        for secret in (self.key, *(each for each in told if each and len(each) > 3)):
-            text = text.replace(secret, "…") if secret else text
+        user = [unquote(each) for each in (url.username, url.password) if each]
+        told = [*user, *self.query.values(), *self.headers.values()]
+        secrets = [self.key or "", *(each for each in told if len(each) > 3)]
+        forms = {form for secret in secrets if secret for form in forms_of(secret)}
+        for form in sorted(forms, key=len, reverse=True):
+            text = text.replace(form, "…")
         return text
 
 
@@ -175,12 +189,8 @@ class Courier(ABC):
         """Return the arguments of the SDK's call, without what the model has refused."""
 
     @abstractmethod
-    async def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> bytes:
-        """Return the body of the answer to `request`."""
-
-    @abstractmethod
-    async def open(self, client: Any, request: dict[str, Any], timeout_s: float) -> Opened:
-        """Return the answer to `request`, which comes in pieces, at its beginning."""
+    def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> Sent:
+        """Return what sends `request`, yields the answer at its beginning, and closes it."""
 
     def streaming(self, _refused: frozenset[str]) -> dict[str, Any]:
         """Return the arguments that ask for a stream, without what the model has refused."""
@@ -275,7 +285,9 @@ class Courier(ABC):
                 turn.took(reply.usage.input + reply.usage.output)
             return self._priced(call.model, reply)
         except caught as error:
-            raise self._failure(call, error) from error
+            failure = self._failure(call, error)
+            cause = _Cause(self.endpoint.masked(f"{type(error).__name__}: {error}"))
+        raise failure from cause  # errors of the SDKs hold requests, with keys and prompts
 
     async def _exchange(
         self,
@@ -322,14 +334,19 @@ class Courier(ABC):
         """Return the body of the answer, told while it comes where somebody listens."""
         await turn.come()
         self._log.sends(call, request, turn.number)
-        if call.speech is None or "stream" in refused:
-            return await self.send(client, request, call.timeout_s)
-        request = {**request, **self.streaming(refused)}
-        return await listen(
-            lambda: self.open(client, request, call.timeout_s),
-            self.dictation,
-            call.speech,
-        )
+        speech = None if "stream" in refused else call.speech
+        if speech is not None:
+            request = {**request, **self.streaming(refused)}
+        try:
+            async with self.send(client, request, call.timeout_s) as answer:
+                response = answer.http_response
+                if speech is None:
+                    return await whole(response)
+                return await listen(response, self.dictation(), speech)
+        except self.failures as error:
+            if isinstance(error.__cause__, OutOfFormError):  # see `effects.connections`
+                raise error.__cause__ from None
+            raise
 
     def _again(self, call: ModelCall, error: Exception, wait_s: float) -> None:
         """Prepare for another attempt: what was said is void; whoever asks too often waits."""
@@ -383,10 +400,11 @@ class Courier(ABC):
         if isinstance(error, OutOfFormError):
             message, hint = error.args[0], error.hint
         elif isinstance(error, BrokenOffError):
-            message = phrase(
-                "the answer broke off: {reason}", reason=self.endpoint.masked(str(error))
-            )
-            hint = phrase("try again later")
+            reason = self.endpoint.masked(str(error))
+            if status in _SECRET_STATUSES:
+                reason = phrase("the key was refused")
+            message = phrase("the answer broke off: {reason}", reason=reason)
+            hint = phrase("try again later") if status is None else _hint(status)
         elif isinstance(error, TooOftenError):
             message = phrase(
                 "`runtime.rateLimits` lets the next request go out in {wait} s only",
@@ -403,11 +421,19 @@ class Courier(ABC):
             if call.tools and status in _REFUSALS and "tool" in message.lower():
                 hint = phrase("write `model.toolCalling: text`: this model may have no tool calls")
         else:
-            message, hint = (
-                phrase("no connection to {url}", url=shown_url(self.endpoint.base_url)),
-                CHECK_URL,
-            )
+            message, hint = self._unreached(error)
         return self._failed(call, message, hint)
+
+    def _unreached(self, error: Exception) -> tuple[str, str]:
+        """Return what to say where no answer came at all."""
+        url, reason = shown_url(self.endpoint.base_url), str(error.__cause__ or "")
+        if not reason:
+            return phrase("no connection to {url}", url=url), CHECK_URL
+        reason = self.endpoint.masked(reason)
+        told = phrase("no connection to {url}: {reason}", url=url, reason=reason)
+        if "CERTIFICATE" in reason:
+            return told, phrase("name who signs its certificate in `SSL_CERT_FILE`")
+        return told, CHECK_URL
 
     def _status_text(self, status: int, error: Exception) -> str:
         said = _said(getattr(error, "body", None))

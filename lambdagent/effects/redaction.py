@@ -40,7 +40,7 @@ def _secrets_in(name: str, value: str) -> list[str]:
     return whole + _IN_URL.findall(value)
 
 
-def _forms(secret: str) -> set[str]:
+def forms_of(secret: str) -> set[str]:
     """Return `secret` as it is, and as it stands inside JSON and URLs."""
     return {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]} | {
         quote(secret),
@@ -58,7 +58,7 @@ class Redaction:
             for name, value in environment.items()
             for secret in _secrets_in(name, value)
             if len(secret) >= _SHORTEST
-            for form in _forms(secret)
+            for form in forms_of(secret)
         }
         # A secret may be a part of another one.
         self._secrets = sorted(found.items(), key=lambda each: len(each[0]), reverse=True)

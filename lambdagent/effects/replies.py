@@ -92,6 +92,11 @@ def reply_of(
     return Reply(text, reason, calls, usage, session)
 
 
+def has_counts(usage: Mapping[str, object], *names: str) -> bool:
+    """Whether there is a number under each of `names`: what is not told is not known."""
+    return all(usage.get(name) is not None for name in names)
+
+
 def count(usage: Mapping[str, object], *names: str) -> int:
     """Return the sum of the numbers under `names`; what is missing counts nothing.
 
@@ -103,6 +108,8 @@ def count(usage: Mapping[str, object], *names: str) -> int:
         number = usage.get(name)
         if number is None:
             continue
+        if isinstance(number, float) and number.is_integer():  # as some languages write them
+            number = int(number)
         if type(number) is not int or number < 0:
             what = phrase("`{name}` of the answer is no number of tokens", name=name)
             raise OutOfFormError(what)

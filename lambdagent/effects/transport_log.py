@@ -12,6 +12,7 @@ import logging
 import time
 from asyncio import CancelledError
 from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
 from typing import Any, Final
 
 from lambdagent.effects.protocol import ModelCall, Reply
@@ -19,6 +20,18 @@ from lambdagent.errors import EffectError
 
 LOGGER: Final = logging.getLogger("lambdagent")
 LOGGER.addHandler(logging.NullHandler())  # without one, Python writes warnings to stderr
+
+# Whether this is a request of ours. The SDKs and their transport have loggers, too, which tell
+# whole URLs and, in debugging, prompts: of our requests nobody is told but by the logger above.
+_is_ours: Final[ContextVar[bool]] = ContextVar("_is_ours", default=False)
+
+
+def _is_of_others(_record: logging.LogRecord) -> bool:
+    return not _is_ours.get()
+
+
+for _name in ("httpx2", "openai._base_client", "anthropic._base_client"):
+    logging.getLogger(_name).addFilter(_is_of_others)
 
 _HEADERS: Final = "extra_headers"
 
@@ -33,6 +46,7 @@ class TransportLog:
 
     async def follow(self, call: ModelCall, answer: Callable[[], Awaitable[Reply]]) -> Reply:
         """Return what `answer`, which makes `call`, returns, and tell how it ended."""
+        _is_ours.set(True)
         began_s = time.monotonic()
         try:
             reply = await answer()

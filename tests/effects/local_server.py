@@ -24,12 +24,18 @@ class Asked:
 
 @attrs.frozen
 class Answer:
-    """One answer; a body that is no bytes is sent as JSON."""
+    """One answer; a body that is no bytes is sent as JSON, one of several pieces in chunks.
+
+    Attributes:
+        headers: More of them.
+        missing_bytes: How many are said to come and do not.
+    """
 
     body: Any
     status: int = 200
     content_type: str = JSON
     missing_bytes: int = 0
+    headers: dict[str, str] = attrs.field(factory=dict)
 
 
 class _Server(ThreadingHTTPServer):
@@ -106,11 +112,15 @@ class LocalServer:
 
 
 def _send(handler: BaseHTTPRequestHandler, answer: Answer) -> None:
-    is_bytes = isinstance(answer.body, bytes)
+    is_bytes = isinstance(answer.body, bytes | tuple)
     data = answer.body if is_bytes else json.dumps(answer.body).encode()
+    size = ("content-length", str(len(data) + answer.missing_bytes))
+    if isinstance(data, tuple):
+        size = ("transfer-encoding", "chunked")
+        data = b"".join(b"%x\r\n%b\r\n" % (len(each), each) for each in (*data, b""))
     handler.send_response(answer.status)
-    handler.send_header("content-type", answer.content_type)
-    handler.send_header("content-length", str(len(data) + answer.missing_bytes))
+    for name, value in (("content-type", answer.content_type), size, *answer.headers.items()):
+        handler.send_header(name, value)
     handler.end_headers()
     handler.wfile.write(data)
     handler.close_connection = True

@@ -48,6 +48,13 @@ def test_a_status_is_tried_again_if_it_may_pass(status: int):
     ("error", "again"),
     [
         (BrokenOffError("x"), True),
+        (BrokenOffError("x", {"type": "overloaded_error"}), True),
+        (BrokenOffError("x", {"code": 502}), True),
+        (BrokenOffError("x", {"code": "429"}), True),
+        (BrokenOffError("x", {"code": "of their own"}), True),
+        (BrokenOffError("x", {"type": "invalid_request_error"}), False),
+        (BrokenOffError("x", {"type": "of their own", "code": 401}), False),
+        (BrokenOffError("x", {"code": "insufficient_quota"}), False),
         (APIConnectionError(), True),
         (APITimeoutError(), False),
         (ValueError(), False),
@@ -156,7 +163,7 @@ def instant(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("instant")
 def test_it_is_tried_until_it_works():
     busy = StatusError(429, retry_after="3")
-    assert persisted(busy, BrokenOffError(), "fine") == (
+    assert persisted(busy, BrokenOffError("x"), "fine") == (
         "fine",
         [3.0, pytest.approx(0.75, abs=0.25)],
     )

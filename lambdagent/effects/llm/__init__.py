@@ -32,6 +32,15 @@ from lambdagent.messages import phrase
 
 _CHAT = {"messages": AnthropicMessages, "chat": OpenAIChat}  # by what a service speaks
 _KEY = re.compile(r"[ -~]*")  # what a header may hold
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")  # of a header
+# What else SDKs are known to send: the variable of any headers, and those of one header each.
+_MORE_HEADERS = {
+    "anthropic": ("ANTHROPIC_CUSTOM_HEADERS", {}),
+    "openai": (
+        "OPENAI_CUSTOM_HEADERS",
+        {"OPENAI_ORG_ID": "OpenAI-Organization", "OPENAI_PROJECT_ID": "OpenAI-Project"},
+    ),
+}
 _HOST = re.compile(r"([\w-]{1,63}\.)*[\w-]{1,63}\.?", re.ASCII)
 
 
@@ -87,13 +96,30 @@ def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) ->
         base_url=url,
         key=key or None,
         variable=variable or "",
-        hidden=_header_values(environment.get(f"{model.provider.upper()}_CUSTOM_HEADERS", "")),
+        headers=_headers(model.provider, environment),
     )
 
 
-def _header_values(lines: str) -> tuple[str, ...]:
-    """Return the values of the headers that an SDK takes from its variable, one in a line."""
-    return tuple(line.partition(":")[2].strip() for line in lines.splitlines())
+def _headers(provider: str, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return what else `provider` is to be sent, by the variables that its SDK knows.
+
+    Raises:
+        EffectError: It cannot be sent (E005).
+    """
+    if provider not in _MORE_HEADERS:
+        return {}
+    many, single = _MORE_HEADERS[provider]
+    rows = [line.partition(":") for line in environment.get(many, "").splitlines()]
+    found = {name.strip(): value.strip() for name, colon, value in rows if colon}
+    for variable, name in single.items():
+        if value := environment.get(variable, "").strip():
+            found[name] = value
+    for name, value in found.items():
+        if _NAME.fullmatch(name) is None or _KEY.fullmatch(value) is None:
+            what = phrase("a header from the environment holds characters that no header has")
+            variables = ", ".join(f"`{each}`" for each in (many, *single))
+            raise _unusable(provider, what, phrase("check {variables}", variables=variables))
+    return found
 
 
 def base_url(provider: str, written: str | None, environment: Mapping[str, str]) -> str:

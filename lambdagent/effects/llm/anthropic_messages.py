@@ -11,17 +11,16 @@ import json
 from itertools import groupby
 from typing import Any
 
-from lambdagent.effects.messages import Courier, Endpoint, is_default_temperature
+from lambdagent.effects.messages import Courier, Endpoint, Sent, is_default_temperature
 from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec, Usage, as_data
 from lambdagent.effects.rate_limits import RateLimit
-from lambdagent.effects.replies import OutOfFormError, count, reply_of
-from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
+from lambdagent.effects.replies import OutOfFormError, count, has_counts, reply_of
+from lambdagent.effects.streams import BrokenOffError, Dictation
 from lambdagent.effects.wire_names import sent_arguments
 from lambdagent.ir.data import thaw
 from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
 
-_ANTHROPIC = "anthropic"
 _DEFAULT_MAX_TOKENS = 4096  # the API demands a limit
 
 # Note [Sampling on Anthropic]
@@ -48,17 +47,19 @@ class AnthropicMessages(Courier):
         return f"{base.removesuffix('/v1')}/v1/messages"
 
     def connect(self) -> Any:
-        """Return a client; what the environment holds for Anthropic goes to nobody else."""
+        """Return a client that takes nothing from the environment by itself."""
         import anthropic
+
+        from lambdagent.effects.connections import http_client
 
         client = anthropic.AsyncAnthropic(
             api_key=self.endpoint.key,
             base_url=self.endpoint.address.rstrip("/").removesuffix("/v1"),
             default_query=self.endpoint.query,
             max_retries=0,  # see `effects.attempts`
+            http_client=http_client(anthropic.DefaultAsyncHttpxClient, self.endpoint),
         )
-        if self.endpoint.provider != _ANTHROPIC:
-            client._custom_headers = {}  # noqa: SLF001 - there is no other way
+        client._custom_headers = dict(self.endpoint.headers)  # noqa: SLF001 - no other way
         return client
 
     def request(
@@ -87,15 +88,11 @@ class AnthropicMessages(Courier):
             ),
         }
 
-    async def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> bytes:
-        """Return the body of the message."""
-        answer = await client.messages.with_raw_response.create(**request, timeout=timeout_s)
-        return bytes(answer.http_response.content)
-
-    async def open(self, client: Any, request: dict[str, Any], timeout_s: float) -> Opened:
-        """Return the message, which comes in events."""
-        answer = await client.messages.with_raw_response.create(**request, timeout=timeout_s)
-        return answer.http_response, await answer.parse()
+    def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> Sent:
+        """Return what yields the message."""
+        create = client.messages.with_streaming_response.create
+        sent: Sent = create(**request, timeout=timeout_s)
+        return sent
 
     def dictation(self) -> Dictation:
         """Return what takes down a message."""
@@ -135,7 +132,15 @@ class _Events:
         self._message: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
         self._inputs: dict[int, list[str]] = {}  # as JSON, in bits
-        self._has_ended = False
+        self.has_ended = False
+
+    @property
+    def has_all(self) -> bool:
+        """Whether the model has stopped."""
+        return self.has_ended or self._message.get("stop_reason") is not None
+
+    def end(self) -> None:
+        """Hear that no event will come: the API itself does not say so."""
 
     def hear(self, event: dict[str, Any]) -> str:
         """Take down an event."""
@@ -152,7 +157,7 @@ class _Events:
                 known = self._message.get("usage") or {}
                 self._message["usage"] = {**known, **_given(event.get("usage") or {})}
             case "message_stop":
-                self._has_ended = True
+                self.has_ended = True
         return ""
 
     def _delta(self, index: int, delta: dict[str, Any]) -> str:
@@ -167,7 +172,7 @@ class _Events:
 
     def body(self) -> dict[str, Any]:
         """Return the message."""
-        if not self._has_ended:
+        if not self.has_all:
             what = phrase("no event says that the message ends")
             raise BrokenOffError(what)
         for index, bits in self._inputs.items():
@@ -247,7 +252,7 @@ def _tool_call(block: dict[str, Any]) -> ToolCall:
 
 def _usage(usage: dict[str, object] | None) -> Usage | None:
     """Return the count; tokens read from and written to the prompt cache are input too."""
-    if usage is None:
+    if usage is None or not has_counts(usage, "input_tokens", "output_tokens"):
         return None
     cache = ("cache_creation_input_tokens", "cache_read_input_tokens")
     return Usage(

@@ -31,7 +31,7 @@ from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.messages import is_default_temperature
 from lambdagent.effects.process import Launch, Outcome, run_group, without_secrets
 from lambdagent.effects.protocol import Cancellation, Message, ModelCall, Reply, Usage
-from lambdagent.effects.replies import OutOfFormError, count, reply_of
+from lambdagent.effects.replies import OutOfFormError, count, has_counts, reply_of
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.limits import usd_of
@@ -330,7 +330,7 @@ def _reply(call: ModelCall, outcome: Outcome, lines: _Lines, session: str | None
 
 def _usage(row: Mapping[str, Any]) -> Usage | None:
     usage = row.get("usage")
-    if not isinstance(usage, dict):
+    if not (isinstance(usage, dict) and has_counts(usage, "input_tokens", "output_tokens")):
         return None
     cached = count(usage, "cache_read_input_tokens")
     read = count(usage, "input_tokens", "cache_creation_input_tokens") + cached

@@ -8,14 +8,15 @@ Source: https://platform.openai.com/docs/api-reference/chat/create
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
 
-from lambdagent.effects.messages import Courier, Endpoint, is_default_temperature
+from lambdagent.effects.messages import Courier, Endpoint, Sent, is_default_temperature
 from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec, Usage, as_data
 from lambdagent.effects.rate_limits import RateLimit
-from lambdagent.effects.replies import OutOfFormError, count, reply_of, text_of
-from lambdagent.effects.streams import BrokenOffError, Dictation, Opened
+from lambdagent.effects.replies import OutOfFormError, count, has_counts, reply_of, text_of
+from lambdagent.effects.streams import BrokenOffError, Dictation
 from lambdagent.effects.wire_names import sent_arguments
 from lambdagent.ir.data import Data, thaw
 from lambdagent.ir.surface import Model
@@ -24,7 +25,6 @@ from lambdagent.messages import phrase
 _OFFICIAL_HOST = "api.openai.com"
 _SAID = {"content", "refusal", "tool_calls"}
 _NO_KEY = "none"  # the SDK insists on one
-_OPENAI = "openai"
 
 
 # Note [The two names of the token limit]
@@ -52,18 +52,20 @@ class OpenAIChat(Courier):
         return f"{base}/chat/completions"
 
     def connect(self) -> Any:
-        """Return a client; what the environment holds for OpenAI goes to nobody else."""
+        """Return a client that takes nothing from the environment by itself."""
         import openai
+
+        from lambdagent.effects.connections import http_client
 
         client = openai.AsyncOpenAI(
             api_key=self.endpoint.key or _NO_KEY,
             base_url=self.endpoint.address,
             default_query=self.endpoint.query,
             max_retries=0,  # see `effects.attempts`
+            http_client=http_client(openai.DefaultAsyncHttpxClient, self.endpoint),
         )
-        if self.endpoint.provider != _OPENAI:
-            client.organization = client.project = None
-            client._custom_headers = {}  # noqa: SLF001 - there is no other way
+        client.organization = client.project = None
+        client._custom_headers = dict(self.endpoint.headers)  # noqa: SLF001 - no other way
         return client
 
     def request(
@@ -88,23 +90,17 @@ class OpenAIChat(Courier):
             **{name: value for name, value in settings.items() if value is not None},
         }
 
-    async def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> bytes:
-        """Return the body of the completion."""
-        create = client.chat.completions.with_raw_response.create
-        answer = await create(**request, timeout=timeout_s)
-        return bytes(answer.http_response.content)
+    def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> Sent:
+        """Return what yields the completion."""
+        create = client.chat.completions.with_streaming_response.create
+        sent: Sent = create(**request, timeout=timeout_s)
+        return sent
 
     def streaming(self, refused: frozenset[str]) -> dict[str, Any]:
         """Return the arguments that ask for a stream, with a count of tokens at its end."""
         if "stream_options" in refused:
             return {"stream": True}
         return {"stream": True, "stream_options": {"include_usage": True}}
-
-    async def open(self, client: Any, request: dict[str, Any], timeout_s: float) -> Opened:
-        """Return the completion, which comes in chunks."""
-        create = client.chat.completions.with_raw_response.create
-        answer = await create(**request, timeout=timeout_s)
-        return answer.http_response, answer.parse()
 
     def dictation(self) -> Dictation:
         """Return what takes down a completion."""
@@ -145,10 +141,21 @@ class _Chunks:
     """Takes down a completion: its first choice, and the count of tokens."""
 
     def __init__(self) -> None:
+        self.has_ended = False
         self._texts: dict[str, list[str]] = {}  # content, refusal
-        self._calls: dict[int, dict[str, Any]] = {}
+        self._calls: list[tuple[int, dict[str, Any]]] = []  # each with its place
+        self._newest: dict[int | None, dict[str, Any]] = {}  # by the index of its pieces
         self._reason: object = None
         self._usage: object = None
+
+    @property
+    def has_all(self) -> bool:
+        """Whether the model has stopped."""
+        return self._reason is not None
+
+    def end(self) -> None:
+        """Hear that no chunk will come."""
+        self.has_ended = True
 
     def hear(self, event: dict[str, Any]) -> str:
         """Take down a chunk."""
@@ -159,8 +166,8 @@ class _Chunks:
     def _choice(self, choice: dict[str, Any]) -> str:
         self._reason = choice.get("finish_reason") or self._reason
         delta = choice.get("delta") or {}
-        for number, call in enumerate(delta.get("tool_calls") or ()):
-            self._call(call, call.get("index", number))
+        for call in delta.get("tool_calls") or ():
+            self._call(call)
         said = ""
         for name in ("content", "refusal"):
             if (part := delta.get(name)) is not None:
@@ -169,10 +176,20 @@ class _Chunks:
                 said += text
         return said
 
-    def _call(self, piece: dict[str, Any], number: int) -> None:
-        """Take down a piece of a tool call: a name comes once, arguments bit by bit."""
+    def _call(self, piece: dict[str, Any]) -> None:
+        """Take down a piece of a tool call: a name comes once, arguments bit by bit.
+
+        Some servers give no index, and some give all calls the same: a piece with a name begins
+        a call, then, unless it has the id of the one before.
+        """
         function = piece.get("function") or {}
-        call = self._calls.setdefault(number, {"id": "", "name": None, "arguments": None})
+        index = piece.get("index")
+        index = index if isinstance(index, int) else None
+        call = self._newest.get(index)
+        if call is None or _begins_call(call, piece.get("id"), function.get("name"), index):
+            call = {"id": "", "name": None, "arguments": None}
+            self._calls.append((len(self._calls) if index is None else index, call))
+            self._newest[index] = call
         call["id"] = piece.get("id") or call["id"]
         call["name"] = function.get("name") or call["name"]
         arguments = function.get("arguments")
@@ -182,11 +199,11 @@ class _Chunks:
 
     def body(self) -> dict[str, Any]:
         """Return the completion."""
-        if self._reason is None:
+        if not (self.has_all or self.has_ended):
             what = phrase("no chunk says why the model stopped")
             raise BrokenOffError(what)
         message: dict[str, Any] = {name: "".join(parts) for name, parts in self._texts.items()}
-        calls = [self._calls[number] for number in sorted(self._calls)]
+        calls = [call for _, call in sorted(self._calls, key=itemgetter(0))]
         if calls:
             message["tool_calls"] = [
                 {"id": call.pop("id"), "type": "function", "function": call} for call in calls
@@ -194,6 +211,13 @@ class _Chunks:
         message.setdefault("content", None)
         choice = {"message": message, "finish_reason": self._reason}
         return {"choices": [choice], "usage": self._usage}
+
+
+def _begins_call(call: dict[str, Any], key: object, name: object, index: int | None) -> bool:
+    """Whether a piece with this id and name begins a call after `call`, not a part of it."""
+    if not name or (key and key == call["id"]):
+        return False
+    return bool(key and call["id"]) or (index is None and not key)
 
 
 def _message(message: Message) -> dict[str, Any]:
@@ -244,7 +268,7 @@ def _arguments(written: object) -> Data:
 
 
 def _usage(usage: dict[str, object] | None) -> Usage | None:
-    if usage is None:
+    if usage is None or not has_counts(usage, "prompt_tokens", "completion_tokens"):
         return None
     details = usage.get("prompt_tokens_details")
     cached = count(details, "cached_tokens") if isinstance(details, dict) else 0

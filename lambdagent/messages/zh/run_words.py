@@ -80,6 +80,23 @@ PHRASES: dict[str, str] = {
     "the request is no Unicode text": "请求不是 Unicode 文本",
     "remove the half characters": "去掉半个字符",
     "no connection to {url}": "无法连接 {url}",
+    "no connection to {url}: {reason}": "无法连接 {url}：{reason}",
+    "name who signs its certificate in `SSL_CERT_FILE`": (
+        "在 `SSL_CERT_FILE` 里指明谁签发了它的证书"
+    ),
+    "check {variables}": "请检查 {variables}",
+    "it sends requests on to {url}": "它把请求转到 {url}",
+    "the answer is longer than {most} bytes": "回答超过 {most} 字节",
+    "a SOCKS proxy needs the package `socksio`, which is not installed": (
+        "SOCKS 代理需要 `socksio` 包，但它没有安装"
+    ),
+    "the certificates cannot be read: {reason}": "无法读取证书：{reason}",
+    "a proxy of the environment has no URL that can be used": "环境中的代理地址无法使用",
+    "a header from the environment holds characters that no header has": (
+        "环境中的一个请求头含有请求头不能有的字符"
+    ),
+    "a part of it is not in the form of its API": "其中一部分不符合该 API 的格式",
+    "the key was refused": "密钥被拒绝",
     "the timeout": "超时设置",
     "meanwhile `{site}` failed: {error}": "同时 `{site}` 失败：{error}",
     # --- scripted models ---

@@ -3,9 +3,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from lambdagent.effects.llm import make_provider
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
 from lambdagent.effects.messages import Endpoint
-from lambdagent.effects.protocol import Message, Reply, ToolCall, Usage
+from lambdagent.effects.protocol import Message, Provider, Reply, ToolCall, Usage
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
 from lambdagent.ir.surface import Model
@@ -325,11 +326,18 @@ def test_an_error_with_http_200_is_an_error_with_its_reason(
 def test_headers_for_anthropic_in_the_environment_stay_away_from_others(
     local_server: LocalServer, monkeypatch: pytest.MonkeyPatch, provider: str
 ):
-    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Secret: hush")
-    chat = AnthropicMessages(Endpoint(provider=provider, base_url=local_server.url, key=KEY))
+    headers = {"ANTHROPIC_CUSTOM_HEADERS": "X-Secret: hush"}
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Secret: another")
+    model = Model(provider="anthropic", base_url=local_server.url)
+    chat: Provider = AnthropicMessages(
+        Endpoint(provider=provider, base_url=local_server.url, key=KEY)
+    )
+    if provider == "anthropic":
+        chat = make_provider(model, {"ANTHROPIC_API_KEY": KEY, **headers})
     local_server.answer(FINE)
     chat.chat(model_call(MODEL))
     chat.close()
+    assert "another" not in str(local_server.asked[0].headers)
     assert ("x-secret" in local_server.asked[0].headers) == (provider == "anthropic")
 
 

@@ -184,7 +184,7 @@ def test_what_it_cannot_be_told_is_refused(program: Program, settings: dict[str,
         ({"result": {"is_error": True, "result": "Credit is low"}}, "Credit is low"),
         ({"result": {"subtype": "error_max_turns", "result": None}}, "error_max_turns"),
         ({"result": {"result": 5}}, "no text"),
-        ({"result": {"usage": {"input_tokens": "x"}}}, "no number of tokens"),
+        ({"result": {"usage": {"input_tokens": "x", "output_tokens": 1}}}, "no number of tokens"),
     ],
 )
 def test_a_failure_is_told(program: Program, reply: dict[str, Any], told: str):

@@ -83,7 +83,7 @@ def test_no_credential_of_a_url_is_shown():
 
 def test_an_answer_that_breaks_off_is_an_error(chat: OpenAIChat, local_server: LocalServer):
     local_server.answer(Answer(FINE, missing_bytes=100))
-    assert "no connection" in failure(chat).diagnostic.what
+    assert "the answer broke off" in failure(chat).diagnostic.what
 
 
 # --- waiting -------------------------------------------------------------------------------------

@@ -1,13 +1,15 @@
 import asyncio
 import json
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, suppress
+from types import SimpleNamespace
 
 import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lambdagent.effects.llm import make_provider
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec, Usage
@@ -244,17 +246,29 @@ def test_a_temperature_that_somebody_asked_for_is_not_dropped(
     assert len(local_server.asked) == 1
 
 
+@pytest.mark.parametrize("of_the_process", [False, True])
 @pytest.mark.parametrize("provider", ["deepseek", "openai"])
 def test_settings_of_openai_in_the_environment_stay_away_from_others(
-    local_server: LocalServer, monkeypatch: pytest.MonkeyPatch, provider: str
+    local_server: LocalServer,
+    monkeypatch: pytest.MonkeyPatch,
+    provider: str,
+    of_the_process: bool,
 ):
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-1")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-1")
-    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: hush\nAuthorization: Bearer hush")
-    chat = OpenAIChat(Endpoint(provider=provider, base_url=local_server.url, key=KEY))
+    """And those of the process from runs that have an environment of their own."""
+    environment = {
+        f"{provider.upper()}_API_KEY": KEY,
+        "OPENAI_ORG_ID": "org-1",
+        "OPENAI_PROJECT_ID": "proj-1",
+        "OPENAI_CUSTOM_HEADERS": "X-Secret: hush\nAuthorization: Bearer hush",
+    }
+    for name, value in environment.items():
+        monkeypatch.setenv(name, f"not-{value}" if of_the_process else value)
+    model = attrs.evolve(MODEL, provider=provider, base_url=local_server.url)
+    chat = make_provider(model, environment)
     local_server.answer(FINE)
     chat.chat(model_call(MODEL))
     chat.close()
+    assert "not-" not in str(local_server.asked[0].headers)
     headers = local_server.asked[0].headers
     own = {"openai-organization", "openai-project", "x-secret"} & set(headers)
     assert len(own) == (3 if provider == "openai" else 0)
@@ -320,9 +334,13 @@ def test_tokens_from_the_cache_are_told(
 def test_a_call_is_priced_where_its_price_is_known(
     monkeypatch: pytest.MonkeyPatch, url: str, name: str, usd: float | None
 ):
-    async def send(*_: object) -> bytes:
+    async def read() -> bytes:
         usage = {"prompt_tokens": 9, "completion_tokens": 1}
         return json.dumps({**says("a"), "usage": usage}).encode()
+
+    @asynccontextmanager
+    async def send(*_: object) -> AsyncIterator[object]:
+        yield SimpleNamespace(http_response=SimpleNamespace(aread=read))
 
     monkeypatch.setattr(OpenAIChat, "send", send)
     provider = OpenAIChat(Endpoint(provider="openai", base_url=url, key="k"))
@@ -352,7 +370,7 @@ def test_a_refusal_is_the_answer(chat: OpenAIChat, local_server: LocalServer):
         {**says("a"), "usage": "many"},
         {**says("a"), "usage": [1]},
         {**says("a"), "usage": {"prompt_tokens": "9", "completion_tokens": 1}},
-        {**says("a"), "usage": {"prompt_tokens": -9}},
+        {**says("a"), "usage": {"prompt_tokens": -9, "completion_tokens": 1}},
         says(42),
         says(0),
         says({"text": "a"}),

@@ -249,7 +249,10 @@ def test_a_refusal_is_told(local: OpenAIChat, local_server: LocalServer):
         [chunk({"content": "so far"})],
         [chunk({"content": "so far"}), {"error": {"message": "overloaded"}}],
         [chunk({"content": "so far"}), "{broken"],
-        [chunk({"content": {"no": "text"}}), chunk({}, "stop")],
+        [chunk({"content": "so far"}), [1]],
+        [chunk({"content": "so far"}), {"choices": {"0": 1}}],
+        [chunk({"tool_calls": "abc"}), chunk({}, "stop")],
+        [chunk({"tool_calls": [{"index": 0, "function": "x"}]}), chunk({}, "stop")],
     ],
 )
 def test_what_is_no_whole_answer_is_a_failure(
