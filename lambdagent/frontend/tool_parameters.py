@@ -12,17 +12,27 @@ from typing import Any, Final
 
 from lambdagent.frontend.report import nearest
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.data_schema import TYPE_NAMES, unknown_keywords
+from lambdagent.ir.data_schema import TYPE_NAMES
+from lambdagent.ir.schema_faults import Why, unknown_keywords
 from lambdagent.messages import Phrase, phrase
 
 _WHOLE: Final = {"properties", "$ref", "allOf", "anyOf", "oneOf"}
 _LIST: Final = "[]"
-_EXPECTED: Final[Mapping[str, Phrase]] = {
+_EXPECTED: Final[Mapping[Why, Phrase]] = {
     "schema": phrase("a JSON Schema"),
+    "schemas": phrase("a list of JSON Schemas"),
     "keyword": phrase("a keyword of JSON Schema that is checked"),
     "type": phrase("a type of JSON"),
     "pattern": phrase("a pattern that matches quickly"),
     "reference": phrase("a reference into the schema, as in `#/$defs/name`"),
+    "number": phrase("a number"),
+    "positive": phrase("a number above 0"),
+    "count": phrase("a whole number from 0"),
+    "flag": phrase("true or false"),
+    "list": phrase("a list"),
+    "names": phrase("a list of names"),
+    "mapping": phrase("a mapping"),
+    "json": phrase("a value of JSON"),
 }
 
 # Told a path, what is expected there, what stands there, and what to write instead.

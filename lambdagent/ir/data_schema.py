@@ -1,18 +1,22 @@
 """A JSON Schema as data, and a value → what of the value does not fit it.
 
-What it knows of draft 2020-12 it checks exactly; `unknown_keywords` names what it does not know,
-for whoever takes in schemas. Formats and descriptions say nothing about what fits.
+What it knows of draft 2020-12 it checks exactly; `schema_faults` names what it does not know, for
+whoever takes in schemas. Formats and descriptions say nothing about what fits. A schema may come
+from anybody: of what makes no sense nothing is asked, and no look at a value goes on for ever.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
+from itertools import islice
 from typing import Final, TypeAlias
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.pattern import Pattern, PatternError, compile_pattern
+from lambdagent.ir.schema_references import referred
 
 # What does not fit: sentences about values by their places.
 Problems: TypeAlias = Iterator[str]
@@ -22,12 +26,22 @@ _MOST = 5  # problems that are told
 _SHOWN = 60
 # A schema may refer to itself, and so be as deep as the value.
 _DEEPEST = 100
+# One that does so twice has twice as much to look at on each level.
+_MOST_REFERENCES = 100_000
 _LONGEST_MATCH_US = 1_000_000
 
 
 def is_number(value: Data) -> bool:
     """Whether `value` is a number of JSON; true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_finite(value: Data) -> bool:
+    return isinstance(value, int) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_positive(value: Data) -> bool:
+    return is_number(value) and _is_finite(value) and value > 0  # type: ignore[operator]
 
 
 _TYPES: Final[Mapping[str, Callable[[Data], bool]]] = {
@@ -40,27 +54,9 @@ _TYPES: Final[Mapping[str, Callable[[Data], bool]]] = {
     "object": lambda value: isinstance(value, Record),
 }
 TYPE_NAMES: Final = tuple(_TYPES)
-_ANNOTATIONS: Final = {
-    *("title", "description", "default", "examples", "format", "deprecated", "readOnly"),
-    *("writeOnly", "$schema", "$id", "$comment", "$defs", "definitions", "$anchor"),
-    *("contentMediaType", "contentEncoding", "then", "else"),
-}
-# Where a schema stands in a schema: alone, in a list, or in a mapping.
-_ONE: Final = (
-    "items",
-    "additionalProperties",
-    "propertyNames",
-    "not",
-    "contains",
-    "if",
-    "then",
-    "else",
-)
 # What says nothing but the type of one value, and of an object with one.
 _PLAIN: Final = frozenset({"type", "description", "title", "default"})
 _PLAIN_OBJECT: Final = _PLAIN | {"properties", "required", "additionalProperties"}
-_LISTS: Final = ("allOf", "anyOf", "oneOf", "prefixItems")
-_MAPPINGS: Final = ("properties", "patternProperties", "$defs", "definitions")
 
 
 def problems_of(value: Data, schema: Data) -> list[str]:
@@ -69,12 +65,11 @@ def problems_of(value: Data, schema: Data) -> list[str]:
     >>> problems_of("a", Record(type="integer"))
     ['it must be an integer, not "a"']
     """
-    found: list[str] = []
-    for problem in _Reader(schema).problems(value, schema, "", _DEEPEST):
-        found.append(problem)
-        if len(found) == _MOST:
-            break
-    return found
+    reader = _Reader(schema)
+    try:
+        return reader.below(value, schema, "")
+    except _EndlessError:
+        return ["there is too much to look at"]
 
 
 def fits_alone(value: Data, name: str, schema: Record) -> bool:
@@ -87,8 +82,7 @@ def fits_alone(value: Data, name: str, schema: Record) -> bool:
     >>> fits_alone(1, "n", one), fits_alone("1", "n", one)
     (True, False)
     """
-    properties = schema.get("properties")
-    only = properties.get(name) if isinstance(properties, Record) else None
+    only = _entries(schema, "properties").get(name)
     kind = only.get("type") if isinstance(only, Record) else None
     if (
         isinstance(only, Record)
@@ -102,31 +96,6 @@ def fits_alone(value: Data, name: str, schema: Record) -> bool:
     return not problems_of(Record({name: value}), schema)
 
 
-def unknown_keywords(schema: Data) -> list[tuple[str, str]]:
-    """Return where in `schema` stands what cannot be checked, and what that should have been.
-
-    That is a ``schema``, a ``keyword``, a ``type``, a ``pattern`` or a ``reference``.
-    """
-    found: list[tuple[str, str]] = []
-    stack: list[tuple[str, Data]] = [("", schema)]
-    while stack:
-        place, each = stack.pop()
-        if isinstance(each, bool):
-            continue
-        if not isinstance(each, Record):
-            found.append((place, "schema"))
-            continue
-        found += [(_inside(place, key), why) for key, why in _unfit(each)]
-        stack += [(_inside(place, key), each[key]) for key in _ONE if key in each]
-        for key in _LISTS:
-            stack += [(f"{place}.{key}"[not place :], one) for one in _items(each.get(key))]
-        for key in _MAPPINGS:
-            entries = each.get(key)
-            if isinstance(entries, Record):
-                stack += [(_inside(place, f"{key}.{name}"), one) for name, one in entries.items()]
-    return found
-
-
 def _inside(place: str, key: str) -> str:
     return f"{place}.{key}" if place else key
 
@@ -135,21 +104,9 @@ def _items(value: Data) -> tuple[Data, ...]:
     return value if isinstance(value, tuple) else ()
 
 
-def _unfit(schema: Record) -> Iterator[tuple[str, str]]:
-    for key, value in schema.items():
-        if key in _ANNOTATIONS or key.startswith("x-"):
-            continue
-        if key not in _CHECKS:
-            yield key, "keyword"
-        elif key == "type" and not all(name in _TYPES for name in _texts(value)):
-            yield key, "type"
-        elif key == "pattern":
-            try:
-                compile_pattern(str(value))
-            except PatternError:
-                yield key, "pattern"
-        elif key == "$ref" and not str(value).startswith("#"):
-            yield key, "reference"
+def _entries(schema: Record, key: str) -> Record:
+    found = schema.get(key)
+    return found if isinstance(found, Record) else Record()
 
 
 def _texts(value: Data) -> tuple[str, ...]:
@@ -161,15 +118,22 @@ def _shown(value: Data) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
+class _EndlessError(Exception):
+    """Too many references were followed."""
+
+
 def _same(left: Data, right: Data) -> bool:
     """Whether two values are one in JSON: 1 is 1.0, and not true."""
-    if is_number(left) and is_number(right):
-        return left == right
-    if isinstance(left, tuple) and isinstance(right, tuple):
-        return len(left) == len(right) and all(map(_same, left, right))
-    if isinstance(left, Record) and isinstance(right, Record):
-        return left.keys() == right.keys() and all(_same(left[k], right[k]) for k in left)
-    return type(left) is type(right) and left == right
+    return _identity(left) == _identity(right)
+
+
+def _identity(value: Data) -> Hashable:
+    """Return what is equal for values that are one in JSON, and differs for others."""
+    if isinstance(value, tuple):
+        return tuple(map(_identity, value))
+    if isinstance(value, Record):
+        return frozenset((key, _identity(each)) for key, each in value.items())
+    return (value,) if is_number(value) else (type(value), value)
 
 
 def _must(place: str, what: str, value: Data) -> str:
@@ -196,49 +160,43 @@ class _Reader:
 
     def __init__(self, root: Data) -> None:
         self._root = root
-        self.left = _DEEPEST
-
-    def problems(self, value: Data, schema: Data, place: str, left: int) -> Problems:
-        """Yield what of `value`, which stands at `place`, does not fit."""
-        if schema is False:
-            yield f"{_named(place)} must not be there"
-        if not isinstance(schema, Record):
-            return
-        if left == 0:
-            yield f"{_named(place)} is nested too deeply"
-            return
-        outer, self.left = self.left, left - 1
-        for key, wanted in schema.items():
-            check = _CHECKS.get(key)
-            if check is not None:
-                yield from check(self, value, schema, wanted, place)
-        self.left = outer
+        self._left = _DEEPEST
+        self._references = _MOST_REFERENCES
 
     def below(self, value: Data, schema: Data, place: str) -> list[str]:
-        """Return what does not fit of a part of what is looked at."""
-        return list(self.problems(value, schema, place, self.left))
+        """Return what does not fit of a part of what is looked at, the first few things."""
+        left = self._left
+        found = list(islice(self._problems(value, schema, place), _MOST))
+        self._left = left  # if there were more
+        return found
 
     def fits(self, value: Data, schema: Data) -> bool:
         """Whether `value` fits."""
         return not self.below(value, schema, "")
 
-    def referred(self, reference: str) -> Data:
-        """Return the schema at ``#/…``; nothing at all fits one that is not there."""
-        found: Data = self._root
-        for part in reference.removeprefix("#").split("/")[1:]:
-            key = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, tuple) and key.isdigit() and int(key) < len(found):
-                found = found[int(key)]
-            elif isinstance(found, Record) and key in found:
-                found = found[key]
-            else:
-                return False
-        return found
+    def _problems(self, value: Data, schema: Data, place: str) -> Problems:
+        if schema is False:
+            yield f"{_named(place)} must not be there"
+        if not isinstance(schema, Record):
+            return
+        if self._left == 0:
+            yield f"{_named(place)} is nested too deeply"
+            return
+        self._left -= 1
+        for key, wanted in schema.items():
+            check = _CHECKS.get(key)
+            if check is not None:
+                yield from check(self, value, schema, wanted, place)
+        self._left += 1
 
     # --- any value ---
 
     def ref(self, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
-        yield from self.below(value, self.referred(str(wanted)), place)
+        self._references -= 1
+        if self._references < 0:
+            raise _EndlessError
+        found = referred(self._root, wanted)
+        yield from self.below(value, False if found is None else found[0], place)
 
     def type(self, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
         names = _texts(wanted)
@@ -246,8 +204,8 @@ class _Reader:
             yield _must(place, " or ".join(_WORDS.get(name, name) for name in names), value)
 
     def enum(self, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
-        choices = _items(wanted)
-        if not any(_same(value, choice) for choice in choices):
+        choices, same = _items(wanted), _identity(value)
+        if all(_identity(choice) != same for choice in choices):
             listed = ", ".join(map(_shown, choices))
             yield _must(place, listed if len(choices) == 1 else f"one of {listed}", value)
 
@@ -283,7 +241,9 @@ class _Reader:
     # --- numbers and texts ---
 
     def multiple_of(self, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
-        if is_number(value) and Fraction(str(value)) % Fraction(str(wanted)):
+        if not is_number(value) or not _is_positive(wanted):
+            return
+        if not _is_finite(value) or Fraction(str(value)) % Fraction(str(wanted)):
             yield _must(place, f"a multiple of {_shown(wanted)}", value)
 
     def pattern(self, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
@@ -306,14 +266,12 @@ class _Reader:
             return
         count = sum(self.fits(each, wanted) for each in value)
         least, most = schema.get("minContains", 1), schema.get("maxContains", count)
-        if not least <= count <= most:
+        if (is_number(least) and count < least) or (is_number(most) and count > most):
             yield f"{_named(place)} has {count} items of the wanted form"
 
     def unique_items(self, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
         items = _items(value)
-        if wanted is True and any(
-            _same(one, other) for number, one in enumerate(items) for other in items[:number]
-        ):
+        if wanted is True and len(set(map(_identity, items))) < len(items):
             yield _must(place, "an array of different items", value)
 
     # --- objects ---
@@ -334,8 +292,8 @@ class _Reader:
     def additional(self, value: Data, schema: Record, wanted: Data, place: str) -> Problems:
         if not isinstance(value, Record):
             return
-        known = schema.get("properties") or {}
-        patterns = schema.get("patternProperties") or {}
+        known = _entries(schema, "properties")
+        patterns = _entries(schema, "patternProperties")
         for name in value:
             if name in known or any(_found(pattern, name) for pattern in patterns):
                 continue
@@ -350,7 +308,7 @@ class _Reader:
                 yield from self.below(name, wanted, _inside(place, name))
 
     def required(self, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
-        if isinstance(value, Record):
+        if isinstance(value, Record) and isinstance(wanted, tuple):
             for name in _texts(wanted):
                 if name not in value:
                     yield f"`{_inside(place, name)}` is missing"
@@ -358,7 +316,7 @@ class _Reader:
     def dependent_required(self, value: Data, _schema: Record, wanted: Data, at: str) -> Problems:
         if isinstance(value, Record) and isinstance(wanted, Record):
             for name, needed in wanted.items():
-                if name in value:
+                if name in value and isinstance(needed, tuple):
                     yield from self.required(value, value, needed, at)
 
 
@@ -381,7 +339,7 @@ def _limit(
 
     def check(_self: _Reader, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
         measured = measure(value)
-        if measured is not None and not fits(measured, wanted):
+        if measured is not None and is_number(wanted) and not fits(measured, wanted):
             yield _must(place, what.format(_shown(wanted)), value)
 
     return check
@@ -438,3 +396,6 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "minProperties": _limit(_length(Record), _at_least, "an object of at least {} entries"),
     "maxProperties": _limit(_length(Record), _at_most, "an object of at most {} entries"),
 }
+
+# What is asked of values, `then` and `else` aside.
+KEYWORDS: Final = frozenset(_CHECKS)

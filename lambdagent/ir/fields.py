@@ -10,8 +10,8 @@ import attrs
 
 from lambdagent.errors import plain
 from lambdagent.ir.data import Record
-from lambdagent.ir.data_schema import unknown_keywords
 from lambdagent.ir.data_text import integer_text
+from lambdagent.ir.schema_faults import unknown_keywords
 from lambdagent.ir.strategies import is_strategy, parse_strategy
 
 # Most characters of a value in a message.

@@ -5,10 +5,12 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator
+from jsonschema import Draft202012Validator, SchemaError
 
 from lambdagent.ir.data import Record, freeze, thaw
-from lambdagent.ir.data_schema import fits_alone, problems_of, unknown_keywords
+from lambdagent.ir.data_schema import fits_alone, problems_of
+from lambdagent.ir.schema_faults import unknown_keywords
+from lambdagent.ir.schema_references import inlined
 
 VALUES: Any = st.recursive(
     st.none()
@@ -108,6 +110,50 @@ def test_a_reference_to_nothing_fits_nothing_and_one_to_itself_ends():
 
 
 @pytest.mark.parametrize(
+    "schema",
+    [
+        {"anyOf": [{"$ref": "#"}, {"$ref": "#"}]},
+        {"oneOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}, "minItems": 1}]},
+        {"not": {"items": {"not": {"$ref": "#"}, "allOf": [{"$ref": "#"}, {"$ref": "#"}]}}},
+    ],
+)
+def test_a_schema_that_holds_itself_twice_is_not_followed_for_ever(
+    schema: Any, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("lambdagent.ir.data_schema._MOST_REFERENCES", 1_000)
+    value: Any = 1
+    for _ in range(30):
+        value = [value]
+    assert problems_of(freeze(value), freeze(schema)) == ["there is too much to look at"]
+
+
+def test_many_different_items_are_told_apart_in_no_time():
+    items = freeze([*range(50_000), {"a": 1}, True, 1.5, [1], "1", None])
+    assert isinstance(items, tuple)
+    assert problems_of(items, Record(uniqueItems=True)) == []
+    assert problems_of((*items, freeze({"a": 1.0})), Record(uniqueItems=True)) != []
+
+
+LIMITS = [
+    *("minimum", "maximum", "exclusiveMinimum", "multipleOf", "minLength", "maxItems"),
+    *("minContains", "required", "dependentRequired", "pattern", "enum", "properties", "type"),
+    *("patternProperties", "anyOf", "items", "$ref", "uniqueItems", "const", "contains"),
+]
+
+
+@given(st.sampled_from(LIMITS), VALUES | st.just(float("inf")), VALUES | st.just(float("nan")))
+def test_a_schema_that_makes_no_sense_is_told_and_looked_at_all_the_same(
+    keyword: str, wanted: Any, value: Any
+):
+    schema = {keyword: wanted, "propertyNames": {}}
+    assert isinstance(problems_of(freeze(value), freeze(schema)), list)
+    try:
+        Draft202012Validator.check_schema(schema)
+    except SchemaError:
+        assert unknown_keywords(freeze(schema))
+
+
+@pytest.mark.parametrize(
     ("value", "said"),
     [
         ({"q": 1}, ["`q` must be a string, not 1"]),
@@ -138,11 +184,70 @@ def test_what_does_not_fit_is_told_with_its_place(value, said):
         ({"items": {"pattern": "("}}, [("items.pattern", "pattern")]),
         ({"anyOf": [{"$ref": "http://a/b"}]}, [("anyOf.$ref", "reference")]),
         ({"not": 3}, [("not", "schema")]),
+        ({"minimum": "5"}, [("minimum", "number")]),
+        ({"maximum": float("inf")}, [("maximum", "number")]),
+        ({"multipleOf": 0}, [("multipleOf", "positive")]),
+        ({"minItems": -1}, [("minItems", "count")]),
+        ({"required": "a"}, [("required", "names")]),
+        ({"properties": []}, [("properties", "mapping")]),
+        ({"anyOf": []}, [("anyOf", "schemas")]),
+        ({"default": [float("nan")]}, [("default", "json")]),
+        ({"patternProperties": {"(": {}}}, [("patternProperties", "pattern")]),
+        ({"$ref": "#/$defs/a"}, [("$ref", "reference")]),
+        ({"$ref": "#a", "$defs": {"a": {"$anchor": "a"}}}, [("$ref", "reference")]),
+        ({"$ref": "#"}, [("$ref", "reference")]),
+        ({"items": {"$ref": "#"}}, []),
+        ({"$ref": "#/$defs/a%20b~1c", "$defs": {"a b/c": {"type": "null"}}}, []),
         ({"x-note": 1, "title": "t", "$defs": {"a": {}}}, []),
     ],
 )
 def test_what_cannot_be_checked_is_named(schema, found):
     assert unknown_keywords(freeze(schema)) == found
+
+
+DEFINED = {"a": {"type": "string"}, "b": {"items": {"$ref": "#/$defs/a"}, "maxItems": 1}}
+REFERRING = st.sampled_from(
+    [
+        {"$ref": "#/$defs/b"},
+        {"$ref": "#/$defs/a", "description": "d"},
+        {"$ref": "#/$defs/a", "minLength": 2},
+        {"$ref": "#/$defs/b", "allOf": [{"$ref": "#/$defs/b"}]},
+        {"$ref": "#/properties/c1"},
+    ]
+)
+
+
+@given(REFERRING, REFERRING.filter(lambda one: "properties" not in one["$ref"]), VALUES)
+def test_a_schema_without_references_says_the_same(one: Any, other: Any, value: Any):
+    schema = {"properties": {"a": one, "c1": other}, "items": one, "$defs": DEFINED}
+    frozen, kept = freeze(schema), freeze(value)
+    assert isinstance(frozen, Record)
+    alone = inlined(frozen)
+    assert alone is not None
+    assert "$ref" not in str(alone)
+    assert (problems_of(kept, alone) == []) is (problems_of(kept, frozen) == [])
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"items": {"$ref": "#"}},
+        {"$ref": "#/$defs/a", "$defs": {"a": {"not": {"$ref": "#/%24defs/a"}}}},
+        {
+            "$ref": "#/$defs/d0",
+            "$defs": {f"d{n}": {"items": {"$ref": f"#/$defs/d{n + 1}"}} for n in range(1000)},
+        },
+        {  # a billion of them
+            "$ref": "#/$defs/d0",
+            "$defs": {f"d{n}": {"anyOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 9} for n in range(9)}
+            | {"d9": {}},
+        },
+    ],
+)
+def test_a_schema_that_has_no_end_without_references_keeps_them(schema: Any):
+    frozen = freeze(schema)
+    assert isinstance(frozen, Record)
+    assert inlined(frozen) is None
 
 
 PROPERTIES = st.one_of(
