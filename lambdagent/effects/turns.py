@@ -18,6 +18,7 @@ from lambdagent.machine.text import text_of_value
 from lambdagent.machine.values import list_items, parts, project
 
 _ENDED: Final = "(the final answer was given)"
+_UNSEEN: Final = "(the loop ended before this was seen)"
 _NOT_MADE: Final = f"[NOT_RUN] at most {MOST_CALLS} calls of one reply are made"
 
 
@@ -67,26 +68,29 @@ def paired(messages: Sequence[Message]) -> tuple[Message, ...]:
 def _paired(messages: Sequence[Message]) -> Iterator[Message]:
     known: set[str] = set()
     open_calls: list[ToolCall] = []
+    rest = _UNSEEN
     for message in messages:
         if message.role == "tool" and open_calls:
-            call = open_calls.pop(0)
+            call, rest = open_calls.pop(0), _NOT_MADE
             yield attrs.evolve(message, tool_call_id=call.id, name=call.name)
             continue
-        yield from map(_unanswered, open_calls)
+        yield from _unanswered(open_calls, rest)
         open_calls = []
         if message.role == "tool":
             yield Message("user", f"Observation from {message.name}: {message.text}")
         elif message.tool_calls:
             open_calls = [_distinct(call, known) for call in message.tool_calls]
+            ends = [call.name for call in open_calls] == [TERMINATE]
+            rest = _ENDED if ends else _UNSEEN
             yield attrs.evolve(message, tool_calls=tuple(open_calls))
         else:
             yield message
-    yield from map(_unanswered, open_calls)
+    yield from _unanswered(open_calls, rest)
 
 
-def _unanswered(call: ToolCall) -> Message:
-    text = _ENDED if call.name == TERMINATE else _NOT_MADE
-    return Message("tool", text, tool_call_id=call.id, name=call.name)
+def _unanswered(calls: list[ToolCall], text: str) -> Iterator[Message]:
+    for call in calls:
+        yield Message("tool", text, tool_call_id=call.id, name=call.name)
 
 
 def _distinct(call: ToolCall, known: set[str]) -> ToolCall:

@@ -13,7 +13,8 @@ from typing import Any, Final
 import attrs
 
 from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec
-from lambdagent.ir.data import thaw
+from lambdagent.ir.data import is_json, thaw
+from lambdagent.ir.data_text import data_text
 
 _LONGEST: Final = 64
 _SPOKEN: Final = {"assistant", "tool"}
@@ -25,7 +26,10 @@ _OTHERS: Final = re.compile(r"[^A-Za-z0-9_-]+")
 def sent_arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments of an earlier call as an object, whatever the model wrote then."""
     arguments: Any = thaw(call.arguments)
-    arguments = arguments if isinstance(arguments, dict) else {"input": arguments}
+    if not isinstance(arguments, dict):
+        arguments = {"input": arguments}
+    elif not is_json(call.arguments):  # no request may hold an infinity
+        arguments = {"input": data_text(call.arguments)}
     written = json.dumps(arguments, ensure_ascii=False)
     whole = whole_text(written)
     return arguments if whole is written else json.loads(whole)  # type: ignore[no-any-return]

@@ -5,6 +5,7 @@ JSON-like and immutable: None, bool, int, float, str, tuples (arrays) and `Recor
 
 from __future__ import annotations
 
+import math
 from collections.abc import ItemsView, Iterator, KeysView, Mapping, ValuesView
 from typing import Any, TypeAlias
 
@@ -101,6 +102,20 @@ def freeze(value: object, *, max_depth: int = DEEPEST) -> Data:
         return Record({k: freeze(v, max_depth=max_depth - 1) for k, v in value.items()})
     what = phrase("{name} is no JSON value", name=type(value).__name__)
     raise NotDataError(what)
+
+
+def is_json(root: Data) -> bool:
+    """Whether `root` holds nothing that JSON cannot: an infinity, or what is no number."""
+    stack = [root]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, tuple):
+            stack += value
+        elif isinstance(value, Record):
+            stack += value.values()
+        elif isinstance(value, float) and not math.isfinite(value):
+            return False
+    return True
 
 
 def shallow(data: Data, depth: int = 20) -> Data:

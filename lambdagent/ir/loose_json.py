@@ -12,6 +12,22 @@ import attrs
 
 Status: TypeAlias = Literal["whole", "cut", "bad"]
 
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+def _finite(written: str) -> float:
+    number = float(written)
+    if number in _INFINITIES:
+        raise ValueError(written)
+    return number
+
+
+_INFINITIES = {float("inf"), float("-inf")}
+STRICT = json.JSONDecoder(strict=False, parse_constant=_no_constant, parse_float=_finite)
+"""Reads JSON as models write it at best: line breaks may stand in strings, infinities nowhere."""
+
 _MAX_DEPTH = 100
 _TOKEN = re.compile(
     r"\s*+(?:(?P<mark>[{}\[\],:])|(?P<quote>[\"'])|(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)"
@@ -52,7 +68,7 @@ def read_value(text: str, start: int, budget: Budget) -> Found:
     # Strict reading is fast but keeps lone surrogates, and an error costs a count of all lines.
     if budget.strict_failures > 0 and "\\ud" not in text and "\\uD" not in text:
         try:
-            value, end = _STRICT.raw_decode(text, start)
+            value, end = STRICT.raw_decode(text, start)
         except (ValueError, RecursionError):
             budget.strict_failures -= 1
         else:
@@ -60,13 +76,6 @@ def read_value(text: str, start: int, budget: Budget) -> Found:
     found = _Reader(text, start, budget).read()
     budget.characters -= found.end - start
     return found
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-_STRICT = json.JSONDecoder(strict=False, parse_constant=_no_constant)
 
 
 class _StopError(Exception):
@@ -181,7 +190,7 @@ def _number(written: str) -> float:
     except ValueError:
         pass
     number = float(written) if len(written) < 1000 else float("inf")
-    if number in {float("inf"), float("-inf")}:
+    if number in _INFINITIES:
         raise _StopError("bad")
     return number
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
-from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data import Data, Record, is_json
 from lambdagent.ir.data_schema import KEYWORDS, TYPE_NAMES, is_number
 from lambdagent.ir.pattern import PatternError, compile_pattern
 from lambdagent.ir.schema_references import (
@@ -82,7 +82,7 @@ def _unfit(schema: Record, root: Data) -> Iterator[tuple[str, Why]]:
             elif key == "patternProperties" and not all(map(_is_pattern, _keys(value))):
                 yield key, "pattern"
         elif key in COMMENTS or key.startswith("x-"):
-            if not _is_json(value):
+            if not is_json(value):
                 yield key, "json"
         elif key not in KEYWORDS and key not in _COMPANIONS:
             yield key, "keyword"
@@ -122,7 +122,7 @@ def _is_pattern(value: Data) -> bool:
 
 
 def _is_list(value: Data) -> bool:
-    return isinstance(value, tuple) and _is_json(value)
+    return isinstance(value, tuple) and is_json(value)
 
 
 def _keys(value: Data) -> tuple[str, ...]:
@@ -137,25 +137,11 @@ def _is_dependency(value: Data) -> bool:
     return isinstance(value, Record) and all(map(_is_names, value.values()))
 
 
-def _is_json(root: Data) -> bool:
-    """Whether `root` holds nothing that JSON cannot: an infinity, or what is no number."""
-    stack = [root]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, tuple):
-            stack += value
-        elif isinstance(value, Record):
-            stack += value.values()
-        elif isinstance(value, float) and not math.isfinite(value):
-            return False
-    return True
-
-
 _Fits: TypeAlias = Callable[[Data], bool]
 _WANTS: Final[Mapping[str, tuple[Why, _Fits]]] = {
     "type": ("type", _is_type),
     "enum": ("list", _is_list),
-    "const": ("json", _is_json),
+    "const": ("json", is_json),
     "$ref": ("reference", _is_text),
     "pattern": ("pattern", _is_pattern),
     "multipleOf": ("positive", _is_positive),

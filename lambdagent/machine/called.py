@@ -5,21 +5,21 @@ Here a call is held against the schema of its tool; `toolcall` finds it in a tex
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Final, Literal, NoReturn, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import attrs
 
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
 from lambdagent.ir.data_schema import fits_alone, problems_of
+from lambdagent.ir.loose_json import STRICT
 
 _AS_TEXT: Final = 'call one with {"tool": "<name>", "args": {…}}, or give the final answer'
-# What providers call it that a reply was cut off by the token limit.
-_CUT_OFF: Final = {"length", "max_tokens"}
+# What providers call it that a reply was cut off by the token limit, or by the end of the window.
+_CUT_OFF: Final = {"length", "max_tokens", "model_length", "model_context_window_exceeded"}
 
-Reason: TypeAlias = Literal["unknown_tool", "truncated", "malformed", "arguments"]
+Reason: TypeAlias = Literal["unknown_tool", "truncated", "malformed", "arguments", "too_many"]
 
 
 @attrs.frozen
@@ -56,7 +56,7 @@ def finish_of(reply: Data) -> str | None:
 
 def is_cut(finish_reason: str | None) -> bool:
     """Whether a reply ends before its end."""
-    return finish_reason in _CUT_OFF
+    return finish_reason is not None and finish_reason.lower() in _CUT_OFF
 
 
 def refusal(reason: Reason, what: str, tools: Sequence[str], how: str = _AS_TEXT) -> Invalid:
@@ -109,8 +109,4 @@ def _readings(args: Data) -> Iterator[Data]:
     yield args
     if isinstance(args, str):
         with suppress(NotDataError, ValueError, RecursionError):
-            yield freeze(json.loads(args, parse_constant=_refuse))
-
-
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(name)
+            yield freeze(STRICT.decode(args))

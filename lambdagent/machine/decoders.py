@@ -4,14 +4,14 @@ In: the text of one reply. Out: a value, or the statement that there is none. No
 text in which two labels, two numbers or both truth values stand decides for none of them.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal, NoReturn, TypeAlias
+from contextlib import suppress
+from typing import Any, Literal, TypeAlias
 
 from lambdagent.ir.data import Data, NotDataError, freeze
-from lambdagent.ir.loose_json import Budget, read_value
+from lambdagent.ir.loose_json import STRICT, Budget, read_value
 
 Kind: TypeAlias = Literal["text", "json", "number", "boolean"]
 
@@ -119,41 +119,49 @@ def decode_output(kind: Kind, text: str) -> Data:
 
 
 def _decode_json(text: str) -> Data:
+    budget = Budget(text)
     try:
-        return freeze(json.loads(text.strip(), strict=False, parse_constant=_no_constant))
+        for found in _values_in(text.strip(), budget):
+            return freeze(found)
     except NotDataError as error:
         raise DecodeError(str(error)) from error
-    except (ValueError, RecursionError):
-        pass
-    budget = Budget(text)
+    what = "the text holds no JSON object or list"
+    raise DecodeError(what)
+
+
+def _values_in(text: str, budget: Budget) -> Iterator[Any]:
+    """Yield the values that `text` may mean, the likeliest first."""
+    yield from _whole(text, budget)
     # A string inside the value may hold a fence, so a fence only says where to look first.
-    for found in _FENCE.finditer(text):
-        if found[1].lstrip().startswith(("{", "[")):
-            value = _json_from(text, found.start(1), found.end(), budget)
-            if value is not None:
-                return value[0]
-    value = _json_from(text, 0, len(text), budget)
-    if value is None:
-        what = "the text holds no JSON object or list"
-        raise DecodeError(what)
-    return value[0]
+    fences = list(_FENCE.finditer(text))
+    for fence in fences:
+        if fence[1].lstrip().startswith(("{", "[")):
+            yield from _whole(fence[1].strip(), budget)
+            yield from _within(text, fence.start(1), fence.end(), budget)
+    yield from _within(text, 0, len(text), budget)
+    if len(fences) == 1:
+        yield from _whole(fences[0][1].strip(), budget)
 
 
-def _json_from(text: str, start: int, stop: int, budget: Budget) -> tuple[Data] | None:
-    """Return the first value that starts between `start` and `stop`."""
+def _whole(text: str, budget: Budget) -> Iterator[Any]:
+    """Yield the value that all of `text` is; a word or a number must be as JSON has it."""
+    if text.startswith(("{", "[", '"')):
+        found = read_value(text, 0, budget)
+        if found.status == "whole" and found.end == len(text):
+            yield found.value
+        return
+    with suppress(ValueError):
+        yield STRICT.decode(text)
+
+
+def _within(text: str, start: int, stop: int, budget: Budget) -> Iterator[Any]:
+    """Yield the first object or list that starts between `start` and `stop`."""
     while not budget.spent() and (mark := _JSON_START.search(text, start, stop)):
         found = read_value(text, mark.start(), budget)
         if found.status == "whole":
-            try:
-                return (freeze(found.value),)
-            except NotDataError as error:
-                raise DecodeError(str(error)) from error
+            yield found.value
+            return
         start = mark.start() + 1
-    return None
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
 
 
 def _decode_number(text: str) -> Data:

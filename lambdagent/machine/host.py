@@ -19,10 +19,10 @@ from lambdagent.ir.labels import (
     action_labels,
 )
 from lambdagent.machine.answers import text_of
-from lambdagent.machine.called import Answer, Call, Invalid, finish_of, fitted, is_cut
+from lambdagent.machine.called import Answer, Call, finish_of, fitted, is_cut
 from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
-from lambdagent.machine.several_calls import read_round
+from lambdagent.machine.several_calls import native_call, read_round
 from lambdagent.machine.state import CONS, NIL_VALUE, PAIR, TAGGED, Value
 from lambdagent.machine.text import text_of_data, text_of_value
 from lambdagent.machine.toolcall import extract_call
@@ -123,7 +123,7 @@ def action(static: Record) -> HostFunction:
     def run(value: Value) -> Value:
         reply = project(value)
         text = text_of(reply)
-        decoded = _native_call(reply, known) or extract_call(text, known, finish_of(reply))
+        decoded = native_call(reply, known) or extract_call(text, known, finish_of(reply))
         if isinstance(decoded, Call) and decoded.tool == TERMINATE:
             return tagged(labels, len(tools) + 1, text_of_data(decoded.args))
         if isinstance(decoded, Call):
@@ -135,27 +135,6 @@ def action(static: Record) -> HostFunction:
         return tagged(labels, len(tools), decoded.message)
 
     return run
-
-
-def _native_call(reply: Data, known: tuple[str, ...]) -> Call | Invalid | None:
-    """Return the first call that the provider itself found in the reply."""
-    calls = reply.get("tool_calls") if isinstance(reply, Record) else None
-    if not isinstance(calls, tuple) or not calls:
-        return None
-    for call in calls:
-        if isinstance(call, Record) and call.get("name") in known:
-            name, args = str(call["name"]), call.get("arguments")
-            return Call(name, _final(args, text_of(reply)) if name == TERMINATE else args)
-    asked = ", ".join(str(call.get("name")) for call in calls if isinstance(call, Record))
-    what = f"there is no tool `{asked}`; the tools are: {', '.join(known)}"
-    return Invalid("unknown_tool", what)
-
-
-def _final(args: Data, text: str) -> Data:
-    """Return the answer that a native call of ``terminate`` carries, or the text beside it."""
-    if isinstance(args, Record) and len(args) == 1:
-        args = next(iter(args.values()))
-    return text if args in (None, "", (), Record()) else args
 
 
 def label(static: Record) -> HostFunction:

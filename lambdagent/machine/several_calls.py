@@ -44,20 +44,35 @@ def read_round(reply: Data, tools: tuple[str, ...], schemas: Record) -> Value:
     if not calls:
         return _read_text(reply, tools, schemas)
     known = (*tools, TERMINATE)
-    last = len(calls) - 1 if is_cut(finish_of(reply)) else None
     made: list[tuple[str, Extracted]] = []
     for number, call in enumerate(calls[:MOST_CALLS]):
-        name = str(call.get("name"))
-        read = read_call(name, call.get("arguments"), known, _HOW)
-        if number == last:
-            what = f"the call of `{name}` was cut off by the token limit, and not made"
-            read = refusal("truncated", what, known, _HOW)
-        elif isinstance(read, Call) and read.tool == TERMINATE and len(calls) == 1:
-            return tagged(ROUND_LABELS, _TERMINATE, str(read.args) or text_of(reply))
-        elif isinstance(read, Call) and read.tool not in schemas:
+        read = _read(reply, calls, number, known)
+        if isinstance(read, Call) and read.tool == TERMINATE and len(calls) == 1:
+            return tagged(ROUND_LABELS, _TERMINATE, read.args)
+        if isinstance(read, Call) and read.tool not in schemas:
             read = _without_name(read)
-        made.append((name, read))
+        made.append((str(call.get("name")), read))
     return _round(made, tools, schemas, _HOW)
+
+
+def native_call(reply: Data, known: tuple[str, ...]) -> Extracted | None:
+    """Return the first call that a provider found in a reply which may hold but one, if any."""
+    calls = _calls_in(reply)
+    if not calls:
+        return None
+    return _read(reply, calls, 0, known)
+
+
+def _read(reply: Data, calls: list[Record], number: int, known: tuple[str, ...]) -> Extracted:
+    """Return what the call of that number comes to; its text is the answer if it holds none."""
+    name = str(calls[number].get("name"))
+    if number == len(calls) - 1 and is_cut(finish_of(reply)):
+        what = f"the call of `{name[:80]}` was cut off by the token limit, and not made"
+        return refusal("truncated", what, known, _HOW)
+    read = read_call(name, calls[number].get("arguments"), known, _HOW)
+    if isinstance(read, Call) and read.tool == TERMINATE and not read.args:
+        return Call(TERMINATE, text_of(reply))
+    return read
 
 
 def _calls_in(reply: Data) -> list[Record]:
@@ -82,8 +97,19 @@ def _read_text(reply: Data, tools: tuple[str, ...], schemas: Record) -> Value:
             return tagged(ROUND_LABELS, _ANSWER, text)
         case [Call(tool, args)] if tool == TERMINATE:
             return tagged(ROUND_LABELS, _TERMINATE, str(args))
-    made = [(NO_TOOL, call) for call in calls[:MOST_CALLS]]
+    made = [(NO_TOOL, call) for call in _first(calls, known)]
     return _round(made, tools, schemas)
+
+
+def _first(calls: list[Extracted], known: tuple[str, ...]) -> list[Extracted]:
+    """Return as many of `calls` as are made, with a remark on the others, if there are any."""
+    if len(calls) <= MOST_CALLS:
+        return calls
+    others = calls[MOST_CALLS - 1 :]
+    names = dict.fromkeys(call.tool for call in others if isinstance(call, Call))
+    listed = "".join(f", of `{name}`" for name in names)
+    what = f"the last {len(others)} calls of the reply{listed}, were not made: it has too many"
+    return [*calls[: MOST_CALLS - 1], refusal("too_many", what, known)]
 
 
 def _round(

@@ -16,13 +16,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import Any
 
 import attrs
 
-from lambdagent.ir.data import Data, NotDataError, Record, freeze, thaw
+from lambdagent.ir.data import Data, NotDataError, Record, freeze, is_json, thaw
 from lambdagent.ir.labels import TERMINATE
-from lambdagent.ir.loose_json import Budget, Found, read_value
+from lambdagent.ir.loose_json import STRICT, Budget, Found, read_value
 from lambdagent.machine.called import Answer, Call, Extracted, Invalid, Reason, is_cut, refusal
 from lambdagent.machine.python_args import read_arguments
 
@@ -50,7 +50,9 @@ _NEXT_LINE = re.compile(
 _BRACKETED = re.compile(r"([^\W\d][\w.-]*+)[ \t]*+[(\[]([^\n]*)[)\]]")
 _LINE_CALL = re.compile(r"^[ \t`]*+([^\W\d][\w.-]*+)\(([^\n]*)\)[ \t`;.]*+$", re.MULTILINE)
 _LINE_END = re.compile(r"^[ \t*`_]*+terminate[ \t*`_.!]*+$", re.IGNORECASE | re.MULTILINE)
-_FENCE = re.compile(r"```\w*\s*+(.*?)\s*(?:```|\Z)", re.DOTALL)
+_FENCE = re.compile(r"```\w*\s*+")
+# A text that is meant to be an object.
+_OBJECT = re.compile(r"\s*+\{\s*+(?:[\"']|\}\s*+\Z)")
 _CUT_CALL = re.compile(
     r"(?:\{\s*(?:[\"'][^\"'\n]{0,64}[\"']?\s*)?|```(?:json)?\s*"
     r"|<tool>[^<>]{0,200}(?:<[^<>\n]{0,20})?|</?[a-z]{0,10})\Z"
@@ -67,14 +69,6 @@ _ANSWER_KEYS = ("answer", "final_answer", "output", "result", "response", "text"
 _ASIDE_KEYS = {"thought", "thoughts", "reasoning", "reason", "explanation", "id", "type"}
 _BROKEN = {"truncated", "malformed"}
 _MISSING = object()
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(name)
-
-
-_STRICT = json.JSONDecoder(strict=False, parse_constant=_no_constant)
-"""Reads what `loose_json` reads without being loose."""
 
 
 def extract_call(text: str, tools: Sequence[str], finish_reason: str | None = None) -> Extracted:
@@ -124,14 +118,18 @@ def read_call(name: str, arguments: Data, tools: Sequence[str], how: str) -> Ext
     tool = caller.tool(name)
     if tool is None:
         return refusal("unknown_tool", f"there is no tool `{name[:80]}`", tools, how)
-    if isinstance(arguments, str) and tool != TERMINATE:
-        found = read_value(arguments.strip(), 0, Budget(arguments)) if arguments.strip() else None
-        if found is None or found.status != "whole" or found.end != len(arguments.strip()):
-            return refusal(
-                "malformed", f"the arguments of `{tool}` are no JSON object", tools, how
-            )
-        return caller.call(tool, found.value)
-    return caller.call(tool, thaw(arguments))
+    what = f"the arguments of `{tool}` are no JSON object"
+    if not isinstance(arguments, str):
+        if not is_json(arguments):
+            return refusal("malformed", what, tools, how)
+        return caller.call(tool, thaw(arguments))
+    written = arguments.strip()
+    if not written or (tool == TERMINATE and not _OBJECT.match(written)):
+        return caller.call(tool, written or None)
+    found = read_value(written, 0, Budget(written))
+    if found.status != "whole" or found.end != len(written):
+        return refusal("malformed", what, tools, how)
+    return caller.call(tool, found.value)
 
 
 @attrs.frozen(eq=False, repr=False)
@@ -176,7 +174,7 @@ class _Caller:
         if args is None:
             return Call(tool, Record())
         try:
-            if isinstance(args, str) and args.lstrip().startswith(('{"', "{'")):
+            if isinstance(args, str) and _OBJECT.match(args):
                 inner = args.strip()
                 found = read_value(inner, 0, Budget(inner))
                 if found.status != "whole" or found.end != len(inner):
@@ -223,7 +221,7 @@ class _Caller:
         if "\\ud" in text or "\\uD" in text:  # half a character is repaired by the loose reader
             return None
         try:
-            obj, end = _STRICT.raw_decode(text)
+            obj, end = STRICT.raw_decode(text)
         except (ValueError, RecursionError):
             return None
         if end != len(text):
@@ -262,25 +260,26 @@ class _Caller:
                     break
                 acted = acted or not observing
             elif not budget.spent():
-                call, place = self.scan_object(text, mark, budget)
+                found, place = self.scan_object(text, mark, budget)
                 # Nothing after a broken call is trusted: it may be a part of it.
-                if call is not None and not broken:
-                    calls.append(call)
-                broken = broken or (isinstance(call, Invalid) and call.reason in _BROKEN)
+                calls += [] if broken else found
+                broken = broken or any(
+                    isinstance(call, Invalid) and call.reason in _BROKEN for call in found
+                )
         visible.append(text[start:end])
         return _Seen("".join(visible), calls, thinking)
 
     def scan_object(
         self, text: str, mark: "re.Match[str]", budget: Budget
-    ) -> tuple[Extracted | None, int]:
-        """Return the call that the object at `mark` is, if it is one, and where to go on."""
+    ) -> tuple[list[Extracted], int]:
+        """Return the calls that the object at `mark` is, if it is any, and where to go on."""
         found = read_value(text, mark.start(), budget)
         hidden = _NO_CALL_BEFORE.search(text[max(0, mark.start() - 60) : mark.start()])
         if found.status == "whole":
-            call = None if hidden else self.read_object(found.value)
-            return call, found.end
+            calls = [] if hidden else map(self.read_object, _several_in(found.value))
+            return [call for call in calls if call is not None], found.end
         broken = None if hidden else self.broken_object(found)
-        return broken, found.end if broken else mark.end()
+        return ([broken], found.end) if broken else ([], mark.end())
 
     def broken_object(self, found: Found) -> Invalid | None:
         """Return what to say of an object that ends too early or has a fault."""
@@ -383,10 +382,10 @@ class _Caller:
     def action_input(self, tool: str, text: str, place: int) -> Extracted:
         following = _NEXT_LINE.search(text, place)
         body = text[place : following.start() if following else None].strip()
-        fenced = _FENCE.match(body)
-        if body.startswith("```") and fenced:
-            body = fenced[1]
-        if not body.startswith(('{"', "{'")) and not (body[:1] == "{" and body[1:2].isspace()):
+        fence = _FENCE.match(body)
+        if fence:
+            body = body[fence.end() :].partition("```")[0].rstrip()
+        if not _OBJECT.match(body):
             if self.cut and following is None:
                 return self.truncated()
             return self.call(tool, _unquoted(body))
@@ -437,12 +436,16 @@ def _folded_keys(value: Any) -> dict[str, Any]:
     return {name.casefold(): part for name, part in value.items()}
 
 
+def _several_in(obj: Mapping[str, Any]) -> list[Any]:
+    """Return the calls inside `tool_calls: [...]`, else `obj` alone."""
+    several = _folded_keys(obj).get("tool_calls")
+    return several if isinstance(several, list) else [several or obj]
+
+
 def _unwrapped(obj: dict[str, Any]) -> dict[str, Any]:
-    """Return the call inside `tool_calls: [...]`, `tool_call: {...}` and `function: {...}`."""
-    for key in ("tool_calls", "tool_call", "function"):
+    """Return the call inside `tool_call: {...}` and `function: {...}`."""
+    for key in ("tool_call", "function"):
         inner = obj.get(key)
-        if isinstance(inner, list) and inner:
-            inner = inner[0]
         if isinstance(inner, dict):
             obj = _folded_keys(inner)
     return obj

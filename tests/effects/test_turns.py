@@ -48,6 +48,7 @@ def test_a_call_that_nobody_answered_is_told_so():
             Message("user", "And?"),
             Message("assistant", "", ended),
             Message("user", "Thanks"),
+            Message("assistant", "", CALLS),
         ]
     )
     assert [(m.role, m.tool_call_id, m.text) for m in messages] == [
@@ -59,6 +60,9 @@ def test_a_call_that_nobody_answered_is_told_so():
         ("assistant", None, ""),
         ("tool", "c9", "(the final answer was given)"),
         ("user", None, "Thanks"),
+        ("assistant", None, ""),
+        ("tool", "call_4", "(the loop ended before this was seen)"),
+        ("tool", "call_5", "(the loop ended before this was seen)"),
     ]
 
 
@@ -102,6 +106,8 @@ def test_halves_of_characters_that_models_and_tools_wrote_are_replaced():
     sent = wire.message(Message("assistant", "so\ud83d", (call,)))
     assert sent.text == "so\ufffd"
     assert sent_arguments(sent.tool_calls[0]) == {"q": "caf\ufffd", "n": 1}
+    endless = ToolCall("c", "look", Record(q=(float("inf"),)))
+    assert sent_arguments(endless) == {"input": '{"q": [Infinity]}'}
     assert wire.message(Message("tool", "\udc80", (), "c")).text == "\ufffd"
     assert wire.message(Message("user", "\ud83d")).text == "\ud83d"
 

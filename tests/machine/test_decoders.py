@@ -71,13 +71,25 @@ def test_labels_that_differ_in_case_are_told_apart_when_written_exactly():
         ('a {b} {"c": "```"}', {"c": "```"}),
         ('{"a": "x\ny"}', {"a": "x\ny"}),
         ("see [1] and {}", {}),
+        ("```json\n[1, 2.5, true]\n```", [1, 2.5, True]),
+        ("So:\n```\n[]\n```", []),
+        ("```json\n3\n```", 3),
+        ('```json\n"a"\n```', "a"),
+        ('Exit code ```0``` and {"a": 1}', {"a": 1}),
+        ('"half \\ud83d"', "half \ufffd"),
     ],
 )
 def test_json_is_found_in_fences_and_prose(text: str, value: Any):
     assert decode_output("json", text) == freeze(value)
 
 
-@pytest.mark.parametrize("text", ["", "none", "{", '{"a": ', "[" * 5000, '{"a" 1}', "NaN"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "none", "{", '{"a": ', "[" * 5000, '{"a" 1}', "NaN", "[1e999]", "-Infinity"),
+        *("True", "```\nnone\n```", "```\n1\n``` or ```\n2\n```"),
+    ],
+)
 def test_a_text_without_json_is_refused(text: str):
     with pytest.raises(DecodeError):
         decode_output("json", text)

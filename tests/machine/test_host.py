@@ -69,11 +69,19 @@ def test_a_reply_is_an_action(reply, label, payload):
 
 
 def test_native_calls_come_first():
-    call = Record(id="1", name="look", arguments="here")
+    call = Record(id="1", name="look", arguments=(1,))
     reply = Record(text='{"tool": "search", "args": "q"}', tool_calls=(call,))
-    assert decoded(reply) == ("call look", "here")
-    unknown = Record(id="1", name="sing", arguments="la")
-    assert decoded(Record(text="plain", tool_calls=(unknown,)))[0] in {"answer", "invalid"}
+    assert decoded(reply) == ("call look", (OPAQUE, (1,)))
+    assert decoded(Record(reply, tool_calls=(Record(call, name="Look"),)))[0] == "call look"
+    unknown = Record(id="1", name="sing", arguments=())
+    for calls in ((unknown,), (unknown, call)):
+        kind, why = decoded(Record(text="plain", tool_calls=calls))
+        assert kind == "invalid"
+        assert "there is no tool `sing`; the tools are: search, look" in why
+    cut = Record(text="", finish_reason="MAX_TOKENS", tool_calls=(call,))
+    assert "cut off" in decoded(cut)[1]
+    ended = Record(id="1", name="terminate", arguments=Record())
+    assert decoded(Record(text="So: 42.", tool_calls=(ended,))) == ("terminate", "So: 42.")
 
 
 def test_a_label_is_found_or_is_other():

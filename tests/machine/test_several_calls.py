@@ -1,5 +1,6 @@
 """Replies with tool calls of the provider's own: each is made, or answered with the reason."""
 
+import json
 from typing import Any
 
 import pytest
@@ -62,6 +63,10 @@ def test_each_call_is_made_in_order_duplicates_too():
         ({"other": 1}, Record(other=1)),
         ({}, Record()),
         (None, Record()),
+        ("", Record()),
+        (" \n", Record()),
+        ("{}", Record()),
+        ('"{\\"input\\": \\"b\\"}"', "b"),
         ('{"input": "b",}', "b"),
         ('{"input": "caf\\ud83d"}', "caf\ufffd"),
     ],
@@ -81,6 +86,12 @@ def test_a_tool_of_which_nothing_is_known_gets_its_only_argument(arguments: Any,
         ("search", '{"q": "a', "the arguments of `search` are no JSON object"),
         ("search", "a", "the arguments of `search` are no JSON object"),
         ("search", '{"q": "a"} {"q": "b"}', "the arguments of `search` are no JSON object"),
+        ("look", {"input": [1, float("inf")]}, "the arguments of `look` are no JSON object"),
+        ("look", '{"input": 1e999}', "the arguments of `look` are no JSON object"),
+        ("look", '{"input": NaN}', "the arguments of `look` are no JSON object"),
+        ("look", '{"a":' + "[" * 100_000, "the arguments of `look` are no JSON object"),
+        ("x" * 100_000, {}, f"there is no tool `{'x' * 80}`;"),
+        ("terminate", '{"answer": "a', "the arguments of `terminate` are no JSON object"),
     ],
 )
 def test_a_call_that_cannot_be_made_is_answered_with_the_reason_and_the_tools(
@@ -100,7 +111,7 @@ def test_names_differ_in_case_and_hyphens_only():
     assert (name, what) == ("search", "call search")
 
 
-@pytest.mark.parametrize("finish", ["length", "max_tokens"])
+@pytest.mark.parametrize("finish", ["length", "max_tokens", "MAX_TOKENS", "model_length"])
 def test_the_last_call_of_a_reply_that_was_cut_off_is_not_made(finish: str):
     value = reply(("search", {"q": "a"}), ("search", {"q": "half a tex"}), finish=finish)
     first, second = decoded(value)[1]
@@ -116,6 +127,9 @@ def test_the_last_call_of_a_reply_that_was_cut_off_is_not_made(finish: str):
         ({"answer": {"n": 1}}, "", '{"n": 1}'),
         ({}, "So it is 42.", "So it is 42."),
         ("42", "", "42"),
+        ("It is {42}.", "", "It is {42}."),
+        ('{"answer": "one\ntwo",}', "", "one\ntwo"),
+        ("", "So it is 42.", "So it is 42."),
         (None, "", ""),
     ],
 )
@@ -133,6 +147,22 @@ def test_terminate_beside_other_calls_has_to_wait_for_their_results():
 def test_more_calls_than_a_reply_may_have_are_left():
     calls = [("look", {"input": str(n)}) for n in range(MOST_CALLS + 3)]
     assert len(decoded(reply(*calls))[1]) == MOST_CALLS
+
+
+def test_more_calls_by_text_than_a_reply_may_have_are_told():
+    calls = [f'{{"tool": "look", "args": "{n}"}}' for n in range(MOST_CALLS + 2)]
+    assert len(decoded("\n".join(calls[:MOST_CALLS]))[1]) == MOST_CALLS
+    *made, told = decoded("\n".join([*calls, '{"tool": "search", "args": {"q": "a"}}']))[1]
+    assert [each[2] for each in made] == [str(n) for n in range(MOST_CALLS - 1)]
+    assert told[:2] == ("tool call", "invalid")
+    said = "the last 4 calls of the reply, of `look`, of `search`, were not made"
+    assert told[2].startswith(said)
+
+
+def test_a_list_of_calls_in_one_object_is_several_calls():
+    calls = [{"function": {"name": "look", "arguments": json.dumps(n)}} for n in ("a", "b")]
+    made = [("look", "call look", '"a"'), ("look", "call look", '"b"')]
+    assert decoded(json.dumps({"tool_calls": calls})) == ("calls", made)
 
 
 def test_a_text_is_an_answer_or_a_call_by_text():

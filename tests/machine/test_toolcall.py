@@ -141,6 +141,8 @@ def test_reasoning_is_no_part_of_the_answer():
         ('{"tool": "search" "args": 1} {"tool": "search", "args": 1}', None, "malformed"),
         ('{"tool": "search", "query": "x"}', None, "malformed"),
         ('{"tool": "search", "args": "{\\"q\\": "}', None, "malformed"),
+        ('{"tool": "search", "args": {"q": 1e999}}', None, "malformed"),
+        ('{"tool": "search", "args": {"q": -Infinity}}', None, "malformed"),
         ('Action: search\nAction Input: {"q" 1}', None, "malformed"),
         ("search({1, 2})", None, None),
     ],
@@ -225,6 +227,23 @@ def test_a_text_of_a_million_characters_takes_linear_time(piece: str, finish_rea
     extract_call(piece * (1_000_000 // len(piece)), TOOLS, finish_reason)
     # The aim is 0.2 s where nothing else runs; a quadratic scan takes minutes.
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Action: search\nAction Input: ```json\na{spaces}b",
+        "Action: search\nAction Input: ```json\n{spaces}b",
+        'Action: search\nAction Input: {{{spaces}"a": 1}}',
+        '{{"tool": "search", "args": "{{{spaces}x"}}',
+        "<tool>search</tool>{spaces}<args>{spaces}",
+        "search({spaces}) ){spaces})x",
+    ],
+)
+def test_a_run_of_spaces_takes_linear_time(text: str):
+    started = time.process_time()
+    extract_call(text.format(spaces=" " * 50_000), TOOLS)
+    assert time.process_time() - started < 1  # in fact a hundredth
 
 
 @pytest.mark.parametrize("piece", ["-", "(", "[", "f(", "not ", "a.", "lambda:", '"', "x**", "a,"])

@@ -7,7 +7,6 @@ Source: https://platform.claude.com/docs/en/api/messages
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
 from typing import Any
 
@@ -18,6 +17,7 @@ from lambdagent.effects.replies import OutOfFormError, count, has_counts, reply_
 from lambdagent.effects.streams import BrokenOffError, Dictation
 from lambdagent.effects.wire_names import sent_arguments
 from lambdagent.ir.data import thaw
+from lambdagent.ir.loose_json import STRICT
 from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
 
@@ -187,7 +187,7 @@ def _text_in(part: dict[str, Any]) -> str:
 
 def _input_of(written: str) -> object:
     try:
-        return json.loads(written or "{}")
+        return STRICT.decode(written or "{}")
     except (ValueError, RecursionError):
         return written
 

@@ -19,6 +19,7 @@ from lambdagent.effects.replies import OutOfFormError, count, has_counts, reply_
 from lambdagent.effects.streams import BrokenOffError, Dictation
 from lambdagent.effects.wire_names import sent_arguments
 from lambdagent.ir.data import Data, thaw
+from lambdagent.ir.loose_json import STRICT
 from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
 
@@ -262,8 +263,8 @@ def _arguments(written: object) -> Data:
     if not isinstance(written, str):  # some servers send the object itself
         return as_data(written)
     try:
-        return as_data(json.loads(written))
-    except (TypeError, ValueError, RecursionError):
+        return as_data(STRICT.decode(written))
+    except (ValueError, RecursionError):
         return written
 
 

@@ -291,7 +291,16 @@ def test_null_content_with_a_tool_call_and_no_usage(chat: OpenAIChat, local_serv
 
 @pytest.mark.parametrize(
     ("arguments", "expected"),
-    [("", Record()), ("{oops", "{oops"), ("[1]", (1,)), (None, Record())],
+    [
+        ("", Record()),
+        ("{oops", "{oops"),
+        ("[1]", (1,)),
+        (None, Record()),
+        ('{"a": "b\nc"}', Record(a="b\nc")),
+        ('{"a": 1e999}', '{"a": 1e999}'),
+        ('{"a": NaN}', '{"a": NaN}'),
+        ("{}{}", "{}{}"),
+    ],
 )
 def test_arguments_of_a_tool_call_are_data_or_raw_text(
     chat: OpenAIChat, local_server: LocalServer, arguments: object, expected: object
