@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from lambdagent.effects.llm import has_price
-from lambdagent.effects.render import model_of
 from lambdagent.errors import Diagnostic, EffectError, finding
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import Count, count_text
@@ -25,7 +24,7 @@ def check_prices(program: Program, environment: Mapping[str, str]) -> None:
         return
     told = program.limits.prices
     for site in program.sites.values():
-        model = model_of(site.static) if site.kind == "llm" and site.binding is None else None
+        model = site.model if site.kind == "llm" and site.binding is None else None
         if model is None or model.name in told:
             continue
         if not has_price(model, environment):

@@ -13,7 +13,6 @@ import attrs
 
 from lambdagent.effects.journal import Told
 from lambdagent.effects.protocol import Reply
-from lambdagent.effects.render import model_of
 from lambdagent.errors import BudgetError, finding
 from lambdagent.ir.data import Data
 from lambdagent.ir.exchange import Failure
@@ -81,7 +80,7 @@ class Meter:
         self.spent.calls += 1
         if isinstance(answer, Failure):
             return
-        usage, model = Reply.from_data(answer).usage, model_of(site.static)
+        usage, model = Reply.from_data(answer).usage, site.model
         if usage is not None:
             self.spent.tokens += usage.input + usage.output
             self.spent.usd += usage.usd or 0.0

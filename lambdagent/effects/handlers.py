@@ -34,7 +34,7 @@ from lambdagent.effects.protocol import (
     as_data,
 )
 from lambdagent.effects.redaction import Redaction
-from lambdagent.effects.render import messages_of, misfit, model_of, tools_of
+from lambdagent.effects.render import messages_of, misfit, tools_of
 from lambdagent.effects.retrying import pause, retries_of, retry_delay_s
 from lambdagent.effects.speech import Speech
 from lambdagent.effects.stores import NOBODY, Owner, Stores, store_failure, turn
@@ -441,7 +441,7 @@ class Handlers:
         return self._stores.of(str(static["name"]), int(str(static["size"])), where)
 
     def _model_handler(self, site: Site) -> ModelHandler:
-        model = model_of(site.static)
+        model = site.model
         if model is None:
             raise EffectError(finding("E010", agent=site.static["agent"]))
         bound, natively = site.binding, bool(site.static.get("native"))

@@ -11,11 +11,10 @@ from lambdagent.effects.protocol import Message, ToolSpec
 from lambdagent.effects.tool_docs import tool_prompt
 from lambdagent.effects.turns import heard, paired, said
 from lambdagent.errors import EffectError, finding
-from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference
-from lambdagent.ir.surface import Model
 from lambdagent.machine.state import Value
 from lambdagent.machine.text import repair_text, text_of_value
 from lambdagent.machine.values import parts, sketch
@@ -46,7 +45,7 @@ def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
             fixed.append(form.prompt)
         if natively:
             fixed.append(data_text(site.static["tools"]))
-        window, mark = fitting(site, model_of(site.static), fixed, history, asked)
+        window, mark = fitting(site, site.model, fixed, history, asked)
         messages += _said(window, mark, natively=natively)
     except (LookupError, TypeError, ValueError) as error:
         raise misfit(site, argument, "⟨what `conv.read` answers, what is new⟩") from error
@@ -109,15 +108,6 @@ def _said(window: Window, mark: str, *, natively: bool) -> list[Message]:
             found.append(Message("user", text_of_value(asked)))
             found.append(Message("assistant", text_of_value(reply)))
     return found
-
-
-def model_of(static: Record) -> Model | None:
-    """Return the model settings of a model site, if the agent has a model."""
-    row = static["model"]
-    if not isinstance(row, Record):
-        return None
-    settings: dict[str, Data] = dict(row)
-    return Model(**settings)  # type: ignore[arg-type]  # written by surface.model_row
 
 
 def _system_texts(site: Site) -> list[str]:

@@ -8,11 +8,13 @@ frozen at run time] in `ir.core`.
 Source: semantics.md §2.
 """
 
+from functools import cached_property
 from typing import Final, Literal
 
 import attrs
 
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.surface import Model, model_from
 
 SiteClass = Literal["oracle", "store", "host", "control"]
 
@@ -77,3 +79,9 @@ class Site:
     def site_class(self) -> SiteClass:
         """Who answers: the world, the store, a host function, or the machine itself."""
         return KINDS[self.kind]
+
+    @cached_property
+    def model(self) -> Model | None:
+        """The model of a model site, if the agent has one."""
+        row = self.static["model"]
+        return model_from(row) if isinstance(row, Record) else None

@@ -92,6 +92,17 @@ def model_row(model: Model) -> Data:
     return Record(row, **more) if more else row
 
 
+def model_from(row: Record) -> Model:
+    """Return the settings that `model_row` wrote.
+
+    Raises:
+        TypeError: They are not those of a model.
+        ValueError: One of them is not what it may be.
+    """
+    settings: dict[str, Any] = dict(row)
+    return Model(**settings)
+
+
 def _model(value: Model | str | None) -> Model | None:
     if isinstance(value, str):
         provider = provider_of(value)

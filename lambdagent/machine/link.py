@@ -19,7 +19,8 @@ See Note [Large data is built once].
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
+from weakref import WeakKeyDictionary
 
 import attrs
 
@@ -68,6 +69,9 @@ class LinkedSite:
     cell: str = ""
 
 
+_Sites: TypeAlias = Mapping[str, LinkedSite]
+
+
 @attrs.frozen(eq=False, repr=False)
 class Linked:
     """A program that is ready to run.
@@ -80,7 +84,7 @@ class Linked:
     program: Program
     codes: tuple[Code, ...]
     rows: tuple[Data, ...]
-    sites: Mapping[str, LinkedSite]
+    sites: _Sites
 
     @cached_property
     def digest(self) -> str:
@@ -88,13 +92,26 @@ class Linked:
         return self.program.digest()
 
 
+# By program: codes, rows and sites hold nothing of one run, so all sessions share them.
+_LINKED: WeakKeyDictionary[Program, tuple[tuple[Code, ...], tuple[Data, ...], _Sites]]
+_LINKED = WeakKeyDictionary()
+
+
 def link(program: Program) -> Linked:
-    """Return `program` with code for its term and implementations for its sites.
+    """Return `program` with code for its term and implementations for its sites; done once.
 
     Raises:
         KeyError: The term mentions a site that the table does not have.
         ValueError: The term is open.
     """
+    parts = _LINKED.get(program)
+    if parts is None:
+        parts = _LINKED[program] = _parts(program)
+    return Linked(program, *parts)
+
+
+def _parts(program: Program) -> tuple[tuple[Code, ...], tuple[Data, ...], _Sites]:
+    """Return codes, rows and sites of the linked program."""
     if free_reach(program.term):
         what = "an open term is no program"
         raise ValueError(what)
@@ -118,7 +135,7 @@ def link(program: Program) -> Linked:
     for code in codes:
         if code[0] == CONST and type(code[2]) is tuple and code[2][0] == SITE:
             sites[code[2][1]]
-    return Linked(program, tuple(codes), tuple(rows), sites)
+    return tuple(codes), tuple(rows), sites
 
 
 def _data(code: Code, known: Mapping[int, tuple[Value, int]]) -> tuple[Value, int] | None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lambdagent import ConversationLam, Lam, Model, Session, Term, Tool, build_agent, compile_term
 from lambdagent.effects.protocol import Message
-from lambdagent.effects.render import message_count, messages_of, model_of
+from lambdagent.effects.render import message_count, messages_of
 from lambdagent.errors import EffectError
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
@@ -298,8 +298,8 @@ def test_the_settings_of_the_model_come_back(kind: type[Lam]):
     )
     term: Term = kind("a", "p", model)
     (row,) = [s for s in compile_term(term).sites.values() if s.kind == "llm"]
-    assert model_of(row.static) == model
+    assert row.model == model
 
 
 def test_an_agent_without_model_has_none():
-    assert model_of(site().static) is None
+    assert site().model is None

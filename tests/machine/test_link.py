@@ -1,3 +1,6 @@
+import gc
+import weakref
+
 import pytest
 
 from lambdagent.frontend.lambda_syntax import parse_lambda
@@ -15,6 +18,15 @@ from tests.machine.terms import INPUT, SITES, linked, prim, site
 def test_a_node_s_code_stands_at_its_number():
     code = linked(prim("pair", App(site("tool:t"), INPUT), prim("succ", Lit(1))))
     assert [each[1] for each in code.codes] == list(range(len(code.rows)))
+
+
+def test_what_is_linked_serves_every_session_and_goes_with_its_program():
+    program = Program(Prim("succ"), {})
+    assert link(program).codes is link(program).codes
+    known = weakref.ref(program)
+    del program
+    gc.collect()
+    assert known() is None
 
 
 def test_a_site_without_a_row_is_refused():
