@@ -100,21 +100,25 @@ class Meter:
 
     def exhausted(self, name: str) -> BudgetError:
         """Return the error that `name` is used up."""
-        spent, limit = self.spent, getattr(self.budget, name)
-        if "usd" in self._untold:
-            told = phrase(
-                "{calls} model calls, {tokens} tokens", calls=spent.calls, tokens=spent.tokens
-            )
-        else:
-            told = phrase(
-                "{calls} model calls, {tokens} tokens, {cost}",
-                calls=spent.calls,
-                tokens=spent.tokens,
-                cost=dollars(spent.usd),
-            )
+        limit = getattr(self.budget, name)
         # Every digit of it, be it large or small.
         most = limit if type(limit) is int else f"{limit:.12g}"
-        return BudgetError(finding("R013", name=name, limit=most, spent=told))
+        return BudgetError(finding("R013", name=name, limit=most, spent=self._told()))
+
+    def _told(self) -> str:
+        """Return what was spent, as far as every answer told it."""
+        spent = self.spent
+        calls = (
+            phrase("1 model call")
+            if spent.calls == 1
+            else phrase("{count} model calls", count=spent.calls)
+        )
+        if "tokens" in self._untold:
+            return calls
+        tokens, cost = spent.tokens, dollars(spent.usd)
+        if "usd" in self._untold:
+            return phrase("{calls}, {tokens} tokens", calls=calls, tokens=tokens)
+        return phrase("{calls}, {tokens} tokens, {cost}", calls=calls, tokens=tokens, cost=cost)
 
 
 def meter_of(program: Program, told: Told | None = None) -> Meter | None:

@@ -42,12 +42,22 @@ def check_run_limits(
     """
     for name in _table(data, "rateLimits"):
         if name not in providers:
-            expected = phrase("a provider of this file: {used}", used=_names(providers))
+            used = _names(providers)
+            expected = (
+                phrase("a provider of this file: {used}", used=used)
+                if used
+                else phrase("a provider that the file asks over the network, and it asks none")
+            )
             hint = phrase("remove it, or name a provider that the file uses")
             _report(report, ("runtime", "rateLimits", name), providers, expected, hint)
     for name in _table(data, "prices"):
         if name not in models:
-            expected = phrase("a model of this file: {used}", used=_names(models))
+            used = _names(models)
+            expected = (
+                phrase("a model of this file: {used}", used=used)
+                if used
+                else phrase("a model that the file names, and it names none")
+            )
             hint = phrase("remove it, or name a model that the file uses")
             _report(report, ("runtime", "prices", name), models, expected, hint)
 
@@ -66,7 +76,7 @@ def _report(
 
 
 def _names(used: Collection[str]) -> str:
-    return ", ".join(sorted(filter(None, used))) or "–"
+    return ", ".join(sorted(filter(None, used)))
 
 
 def _table(data: Any, field: str) -> Any:

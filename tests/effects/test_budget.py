@@ -80,14 +80,18 @@ def test_tools_cost_nothing_and_failures_are_calls():
         meter.begin(LLM)
 
 
-def test_a_cost_that_is_not_known_is_not_told():
+@pytest.mark.parametrize(
+    ("second", "told"),
+    [(Usage(6, 4), "2 model calls, 20 tokens; no further"), (None, "2 model calls; no further")],
+)
+def test_what_is_not_known_is_not_told(second: Usage | None, told: str):
     meter = Meter(Budget(calls=2))
-    for usage in (Usage(6, 4, usd=0.25), Usage(6, 4)):
+    for usage in (Usage(6, 4, usd=0.25), second):
         meter.begin(LLM)
         meter.end(LLM, Reply("x", usage=usage).to_data())
     with pytest.raises(BudgetError) as caught:
         meter.begin(LLM)
-    assert "2 model calls, 20 tokens; no further" in caught.value.diagnostic.why
+    assert told in caught.value.diagnostic.why
 
 
 def test_what_was_spent_is_told():
@@ -96,7 +100,7 @@ def test_what_was_spent_is_told():
     meter.end(LLM, REPLY)
     with pytest.raises(BudgetError) as caught:
         meter.begin(LLM)
-    assert "1 model calls, 10 tokens, $0.25" in caught.value.diagnostic.why
+    assert "1 model call, 10 tokens, $0.25" in caught.value.diagnostic.why
 
 
 def test_numbers_are_told_with_every_digit():

@@ -228,7 +228,7 @@ BUDGET: Final = Block(
     ),
     Field(
         "usd",
-        Number(),
+        Number(open=True),
         "US dollars; the price of each model must be known.",
         "美元；每个模型的价格必须已知。",
     ),

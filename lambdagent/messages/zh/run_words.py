@@ -160,15 +160,16 @@ PHRASES: dict[str, str] = {
     "{count} model calls": "{count} 次模型调用",
     "{count} tokens in answers alone": "{count} 个 token（仅计回答）",
     "any number of": "任意多",
-    "{calls} model calls, {tokens} tokens": "{calls} 次模型调用、{tokens} 个 token",
-    "{calls} model calls, {tokens} tokens, {cost}": (
-        "{calls} 次模型调用、{tokens} 个 token、{cost}"
-    ),
-    "{form} with a number above 0, NAME being one of {names}": (
-        "{form}，数值大于 0，NAME 为 {names} 之一"
-    ),
+    "1 model call": "1 次模型调用",
+    "{calls}, {tokens} tokens": "{calls}、{tokens} 个 token",
+    "{calls}, {tokens} tokens, {cost}": "{calls}、{tokens} 个 token、{cost}",
+    "{form}, NAME being one of {names}": "{form}，NAME 为 {names} 之一",
     "a provider of this file: {used}": "此文件使用的提供方：{used}",
     "a model of this file: {used}": "此文件使用的模型：{used}",
+    "a provider that the file asks over the network, and it asks none": (
+        "此文件通过网络调用的提供方，而它没有"
+    ),
+    "a model that the file names, and it names none": "此文件写明的模型，而它没有",
     "remove it, or name a model that the file uses": "去掉它，或写此文件使用的模型",
     "remove it, or name a provider that the file uses": "去掉它，或写此文件使用的提供方",
     "`confirm` must return True, False, a reason or None, got {got}": (
