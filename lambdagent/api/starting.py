@@ -22,12 +22,12 @@ TYPES: Final = ("simple", "react", "chain", "router", "parallel")
 LANGUAGES: Final = ("en", "zh")
 # A model of each provider that most accounts can use.
 USUAL_MODELS: Final = {
-    "anthropic": "claude-sonnet-4-20250514",
+    "anthropic": "claude-sonnet-4-6",
     "openai": "gpt-4o-mini",
     "dashscope": "qwen-plus",
     "ollama": "llama3.2",
-    "deepseek": "deepseek-chat",
-    "moonshot": "moonshot-v1-8k",
+    "deepseek": "deepseek-v4-flash",
+    "moonshot": "kimi-k2.6",
     "zhipu": "glm-4-flash",
     "custom": "my-model",
     "claude-code": "sonnet",

@@ -153,6 +153,8 @@ MODELS: Final[dict[str, KnownModel]] = {
     # deepseek
     "deepseek-chat": KnownModel(128_000),
     "deepseek-reasoner": KnownModel(128_000),
+    "deepseek-v4-flash": KnownModel(1_000_000),
+    "deepseek-v4-pro": KnownModel(1_000_000),
     # moonshot
     "kimi-k2-0711-preview": KnownModel(128_000),
     "kimi-k2.5": _moonshot(262_144, 0.6, 3, 0.1),

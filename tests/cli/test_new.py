@@ -79,6 +79,14 @@ def test_each_provider_has_a_model_of_its_own(
     assert (model["provider"], model["name"]) == (provider, USUAL_MODELS[provider])
 
 
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_nothing_is_wrong_with_what_is_written(command: Command, provider: str):
+    """Such as a conversation that is larger than what the model reads."""
+    command("new", "simple", "--provider", provider)
+    linted = command("lint", "simple.yml", "--level", "warn")
+    assert "0 error(s), 0 warning(s)" in linted.out
+
+
 def test_a_model_tells_its_provider(command: Command):
     text = command("new", "simple", "--model", "claude-3", "--output", "-").out
     assert "model: {provider: anthropic, name: claude-3}" in text
