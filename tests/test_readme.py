@@ -6,18 +6,25 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 
+from lambdagent import build_agent, run
 from lambdagent.api.compiling import parse_config
 from lambdagent.cli.main import main
 from lambdagent.cli.output import Output
+from lambdagent.ir.surface import Term
 from lambdagent.source import Source
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+def blocks(language: str, text: str = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+
+
+def page_of(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
 def commands() -> list[list[str]]:
@@ -56,10 +63,9 @@ def test_the_python_of_the_readme_runs(capsys):
 
 def shown(page: str) -> list[tuple[str, str]]:
     """The programs of a page of docs/, each with what it prints."""
-    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
     return re.findall(
         r"^```python\n(.*?)^```\n\nIt prints\n\n```text\n(.*?)^```",
-        text,
+        page_of(page),
         re.DOTALL | re.MULTILINE,
     )
 
@@ -70,7 +76,7 @@ SHOWN = [(page, *each) for page in PAGES for each in shown(page)]
 
 def test_the_pages_show_programs_with_what_they_print():
     assert {page: len(shown(page)) for page in PAGES} == PAGES
-    listeners = (ROOT / "docs" / "listeners.md").read_text(encoding="utf-8")
+    listeners = page_of("listeners.md")
     assert listeners.count("```python") == PAGES["listeners.md"]
 
 
@@ -78,3 +84,36 @@ def test_the_pages_show_programs_with_what_they_print():
 def test_the_python_of_a_page_prints_what_it_says(page, code, printed, capsys):
     exec(compile(code, page, "exec"), {"__name__": "__main__"})
     assert capsys.readouterr().out == printed
+
+
+# What the parts of agent files that pages show leave out.
+REST = {
+    "type": "simple",
+    "name": "writer",
+    "systemPrompt": "p",
+    "model": {"provider": "openai", "name": "gpt-4o"},
+}
+FILES = [
+    (page, text)
+    for page in ("providers.md", "memory.md", "yaml.md")
+    for text in blocks("yaml", page_of(page))
+]
+
+
+@pytest.mark.parametrize(("page", "text"), FILES)
+def test_the_agent_files_of_a_page_compile(page: str, text: str):
+    assert isinstance(build_agent({**REST, **yaml.safe_load(text)}), Term), page
+
+
+def test_the_python_of_the_providers_runs_and_its_recording_is_played(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = page_of("providers.md")
+    for code in blocks("python", page):
+        exec(compile(code, "providers.md", "exec"), {"__name__": "__main__"})
+    (shown_lines,) = blocks("json", page)
+    for lines in (None, shown_lines):
+        if lines is not None:
+            Path("run.jsonl").write_text(lines, encoding="utf-8")
+        model = {"provider": "scripted", "script": {"recording": "run.jsonl"}}
+        agent = build_agent({**REST, "model": model})
+        assert run(agent, "x").value == "first answer"

@@ -51,8 +51,10 @@ RULE: Final = Block(
 
 SCRIPT: Final = Block(
     "script",
-    "What the provider `scripted` answers: replies while they last, then rules, then a recording.",
-    "提供方 `scripted` 的回答：先用完 replies，再用 rules，最后用录制文件。",
+    "What the provider `scripted` answers: what the agent has of its own in replies and in a"
+    " recording, then replies for all, then rules.",
+    "提供方 `scripted` 的回答：先用 Agent 自己的 replies 和录制文件，再用共用的 replies，"
+    "最后用 rules。",
     Field(
         "replies",
         ListOrMap(_REPLIES, MapOf(_REPLIES, "AGENT")),
