@@ -24,6 +24,7 @@ from lambdagent.effects.budget import meter_of, within_budget
 from lambdagent.effects.confirming import Confirm
 from lambdagent.effects.driver import adrive, drive
 from lambdagent.effects.execution import Execution
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.handlers import Handlers
 from lambdagent.effects.llm.scripted import write_recording
 from lambdagent.effects.protocol import Reply
@@ -448,7 +449,7 @@ async def arun(
 # The sessions behind ``term(value)``, by identity of the term.
 _SESSIONS: dict[int, tuple[weakref.ref[Term], Session]] = {}
 # Reentrant: making a session may run code of the user, which may call another term.
-_making = threading.RLock()
+_making = ForkSafeLock()
 
 
 def call(term: Term, value: object) -> Any:

@@ -8,11 +8,12 @@ finished frames are freed by reference counts, so cycles are rare and may wait.
 from __future__ import annotations
 
 import gc
-import threading
 from contextlib import ContextDecorator
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
+
 _THRESHOLD = 200_000
-_lock = threading.Lock()
+_lock = ForkSafeLock(holds_up_forks=True)
 _runs = 0
 _before = (0, 0, 0)
 

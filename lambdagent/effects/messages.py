@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -28,33 +27,24 @@ from lambdagent.effects.output_form import OutputForm
 from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolSpec
 from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
 from lambdagent.effects.redaction import forms_of
+from lambdagent.effects.refusals import hint_of, refused_name, sentence_in
 from lambdagent.effects.replies import CHECK_URL, OutOfFormError
 from lambdagent.effects.streams import BrokenOffError, Dictation, listen, whole
 from lambdagent.effects.tokenizers import request_tokens
 from lambdagent.effects.transport_log import TransportLog
 from lambdagent.effects.wire_names import WireNames
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.data_text import data_text
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
 from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import phrase
 
-_BAD_REQUEST = 400
 _TOO_MANY = 429
 _REFUSALS = {400, 404, 422}  # what a service answers whose model has no tool calls
 _DEFAULT_TEMPERATURE = attrs.fields(Model).temperature.default
 
-_HINTS = {
-    400: phrase("check the settings under `model:`"),
-    401: phrase("check the key in `{variable}`"),
-    403: phrase("check the key in `{variable}` and what it may use"),
-    404: phrase("check `model.name` and `model.baseUrl`"),
-    408: phrase("raise `model.timeout`"),
-    413: phrase("send less text, or lower `model.maxHistoryTokens`"),
-    422: phrase("check the settings under `model:`"),
-    429: phrase("wait a little, or run fewer calls at once"),
-}
 _SECRET_STATUSES = {401, 403}  # such answers like to quote the key
 
 
@@ -64,22 +54,6 @@ Sent: TypeAlias = AbstractAsyncContextManager[Any]
 # What a stream is asked for with; who cannot stream may refuse it.
 _STREAMING = {"stream", "stream_options"}
 _MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
-
-# Note [What a model refuses]
-#
-# A parameter is left out or renamed only for a model that does not know it. A value that is too
-# large names the parameter as well, but to send that without its limit would be another request.
-_UNKNOWN = re.compile(
-    r"unsupported|unknown|unrecogni[sz]ed|unexpected|deprecated|not (supported|permitted|allowed)"
-    r"|forbidden|no longer|(does|do|is|are)(n.t| not) support|cannot both|only \S+ is allowed",
-    re.IGNORECASE,
-)
-_INSTEAD = re.compile(r"\buse\W+[a-z_]\w*\W+instead", re.IGNORECASE)
-_OF_SIZE = re.compile(
-    r"too (large|big|high|small|low|long|many)|at (most|least)|m(ax|in)imum|exceed|greater|larger"
-    r"|higher|less than|smaller|lower|out of range|must be|between",
-    re.IGNORECASE,
-)
 
 
 def is_default_temperature(model: Model) -> bool:
@@ -277,7 +251,8 @@ class Courier(ABC):
         )
         try:
             async with asyncio.timeout(call.timeout_s) as limit:
-                tokens = request_tokens(call.model, [each.text for each in messages])
+                counts = self._rate.limits.tokens is not None
+                tokens = request_tokens(call.model, _texts(call, messages)) if counts else 0
                 turn = Turn(self._rate, tokens, limit.when() or inf)
                 body = await self._exchange(client, call, messages, turn, names)
             reply = names.reply(self._understood(body))
@@ -315,7 +290,7 @@ class Courier(ABC):
                     again=partial(self._again, call),
                 )
             except self.failures as error:
-                name = _refusal(error, negotiable - refused)
+                name = refused_name(error, negotiable - refused)
                 if name is None:
                     raise
                 refused |= {name}
@@ -366,7 +341,7 @@ class Courier(ABC):
             answer = json.loads(body)
             if isinstance(answer, dict) and not answer.get("error"):
                 return self.reply(answer)
-            said = _said(answer)
+            said = sentence_in(answer)
         except _MALFORMED as error:
             what = phrase("the answer is not in the form of its API")
             raise OutOfFormError(what) from error
@@ -404,7 +379,7 @@ class Courier(ABC):
             if status in _SECRET_STATUSES:
                 reason = phrase("the key was refused")
             message = phrase("the answer broke off: {reason}", reason=reason)
-            hint = phrase("try again later") if status is None else _hint(status)
+            hint = phrase("try again later") if status is None else hint_of(status)
         elif isinstance(error, TooOftenError):
             message = phrase(
                 "`runtime.rateLimits` lets the next request go out in {wait} s only",
@@ -417,7 +392,7 @@ class Courier(ABC):
                 phrase("remove the half characters"),
             )
         elif isinstance(status, int):
-            message, hint = self._status_text(status, error), _hint(status)
+            message, hint = self._status_text(status, error), hint_of(status)
             if call.tools and status in _REFUSALS and "tool" in message.lower():
                 hint = phrase("write `model.toolCalling: text`: this model may have no tool calls")
         else:
@@ -436,7 +411,7 @@ class Courier(ABC):
         return told, CHECK_URL
 
     def _status_text(self, status: int, error: Exception) -> str:
-        said = _said(getattr(error, "body", None))
+        said = sentence_in(getattr(error, "body", None))
         if not said or status in _SECRET_STATUSES:
             return f"HTTP {status}"
         return f"HTTP {status}: {self.endpoint.masked(said)}"
@@ -450,6 +425,14 @@ class Courier(ABC):
         return EffectError(
             finding("E002", provider=endpoint.provider, message=message, site=call.site, hint=hint)
         )
+
+
+def _texts(call: ModelCall, messages: Sequence[Message]) -> list[str]:
+    """Return all that a request says, but for what its format adds."""
+    said = [each.text for each in messages]
+    asked = [data_text(each.arguments) for message in messages for each in message.tool_calls]
+    tools = [f"{each.name} {each.description} {each.parameters}" for each in call.tools]
+    return [*said, *asked, *tools, *([] if call.form is None else [call.form.prompt])]
 
 
 def _told(
@@ -475,24 +458,3 @@ def _keyed(request: dict[str, Any], key: str | None) -> dict[str, Any]:
         return request
     headers = {**(request.get("extra_headers") or {}), "Idempotency-Key": key}
     return {**request, "extra_headers": headers}
-
-
-def _refusal(error: Exception, negotiable: frozenset[str]) -> str | None:
-    """Return the parameter that the model does not know; see Note [What a model refuses]."""
-    text = str(getattr(error, "message", ""))
-    unknown = _INSTEAD.search(text) or (_UNKNOWN.search(text) and not _OF_SIZE.search(text))
-    if getattr(error, "status_code", None) != _BAD_REQUEST or not unknown:
-        return None
-    found = ((text.find(name), name) for name in negotiable if re.search(rf"\b{name}\b", text))
-    return min(found, default=(0, None))[1]
-
-
-def _hint(status: int) -> str:
-    return _HINTS.get(status, phrase("try again later") if status >= 500 else _HINTS[_BAD_REQUEST])
-
-
-def _said(body: object) -> str:
-    """Return the one sentence of an error body, in the usual places."""
-    while isinstance(body, Mapping):
-        body = body.get("error", body.get("message"))
-    return body.strip() if isinstance(body, str) and "<" not in body[:1] else ""

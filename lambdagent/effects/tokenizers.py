@@ -6,15 +6,16 @@ providers ship no vocabulary, or one that takes seconds to load (``dashscope``, 
 """
 
 import importlib
-import threading
 from collections.abc import Iterable
 from functools import cache, partial
 from typing import Any, Final
 
+from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.ir.surface import Model
 from lambdagent.ir.tokens import OF_A_MESSAGE, OF_A_REQUEST, Counter, estimate_tokens
 
-_LOADING = threading.Lock()
+# A child would find the package as it is in the middle of a loading.
+_LOADING: Final = ForkSafeLock(holds_up_forks=True)
 _NEWEST: Final = "o200k_base"
 
 

@@ -1,5 +1,6 @@
 """Forks beside threads that hold locks."""
 
+import ast
 import os
 import signal
 import threading
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import lambdagent
 from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.leases import Leases
 from lambdagent.effects.stores.local import LocalStore
@@ -64,6 +66,19 @@ def test_a_fork_waits_where_it_is_to():
     thread.join()
     with lock:  # the parent has it again
         pass
+
+
+def locks_of(module: ast.Module) -> list[str]:
+    """Return the locks of `threading` that the module has as long as the process lives."""
+    made = [each.value for each in module.body if isinstance(each, ast.Assign | ast.AnnAssign)]
+    calls = [ast.unparse(each.func) for each in made if isinstance(each, ast.Call)]
+    return [each for each in calls if each.endswith(("Lock", "Condition", "Semaphore"))]
+
+
+def test_all_locks_of_the_process_can_be_taken_in_a_child():
+    package = Path(lambdagent.__file__).parent
+    found = {path: locks_of(ast.parse(path.read_text("utf-8"))) for path in package.rglob("*.py")}
+    assert {name for names in found.values() for name in names} == {"ForkSafeLock"}
 
 
 class Thing:

@@ -165,6 +165,109 @@ def test_the_true_tokens_count_once_they_are_known():
     asyncio.run(ask())
 
 
+class Waiting:
+    """Turns that wait at one limit, whose clock goes on as soon as nobody can."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.clock = Clock()
+        self.limit = RateLimit(limits, self.clock)
+        self.went: list[tuple[int, float]] = []
+        self.tasks: list[asyncio.Task[None]] = []
+
+    def come(self, count: int, tokens: int = 1) -> None:
+        for _ in range(count):
+            self.tasks.append(asyncio.create_task(self._one(len(self.tasks), tokens)))
+
+    async def _one(self, number: int, tokens: int) -> None:
+        await Turn(self.limit, tokens, inf).come()
+        self.went.append((number, self.clock.now_s - 1000))
+
+    async def until(self, at_s: float) -> None:
+        """Let the time be so many seconds after the start, and everybody look again."""
+        self.clock.now_s = 1000 + at_s
+        await settle()
+        for wake in list(self.limit._waiting.values()):
+            wake()
+        await settle()
+
+
+async def settle() -> None:
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_who_waits_moves_up_when_somebody_before_leaves():
+    waiting = Waiting(Limits(requests=1))
+    waiting.come(5)
+    await waiting.until(0)
+    assert waiting.went == [(0, 0)]
+    waiting.tasks[1].cancel()
+    waiting.tasks[2].cancel()
+    await waiting.until(60)
+    await waiting.until(120)
+    assert waiting.went == [(0, 0), (3, 60), (4, 120)]
+    assert waiting.limit.reserve(1)[1] == 60
+
+
+async def test_who_waits_moves_with_the_tokens_that_answers_took():
+    waiting = Waiting(Limits(tokens=100))
+    slot, _ = waiting.limit.reserve(60)
+    waiting.come(1, 50)
+    waiting.come(1, 30)
+    await waiting.until(1)
+    assert waiting.went == []
+    waiting.limit.correct(slot, 20)  # less than expected: both fit
+    await waiting.until(2)
+    assert waiting.went == [(0, 2), (1, 2)]
+    waiting.come(1, 100)
+    await waiting.until(3)
+    waiting.limit.correct(slot, 1000)
+    assert waiting.limit.reserve(1)[1] == 119  # behind the one of 100 tokens, at 62
+
+
+async def test_who_waits_keeps_waiting_when_the_provider_says_so():
+    for limits in (Limits(), Limits(requests=1)):
+        waiting = Waiting(limits)
+        waiting.limit.reserve(1)
+        waiting.limit.hold(10)
+        waiting.come(2)
+        await waiting.until(1)
+        waiting.limit.hold(100)  # until 101
+        await settle()
+        await waiting.until(62)
+        assert waiting.went == []
+        await waiting.until(101)
+        assert waiting.went[:1] == [(0, 101)]
+        await waiting.until(161)
+        assert len(waiting.went) == 2
+
+
+async def test_whose_call_cannot_wait_so_long_any_more_is_told():
+    """And those behind go on."""
+    limit = RateLimit(Limits(), clock := Clock())
+    limit.hold(10)
+    soon = asyncio.get_running_loop().time() + 20
+    task = asyncio.create_task(Turn(limit, 1, soon).come())
+    await settle()
+    limit.hold(30)
+    with pytest.raises(TooOftenError):
+        await task
+    assert (clock.now_s, limit._waiting) == (1000, {})
+
+
+async def test_many_that_leave_at_once_cost_each_the_same():
+    waiting = Waiting(Limits(requests=1))
+    waiting.come(3_000)
+    await settle()
+    began = time.process_time()
+    for task in waiting.tasks[1:-1]:
+        task.cancel()
+    await asyncio.gather(*waiting.tasks[1:-1], return_exceptions=True)
+    assert time.process_time() - began < 3  # 0.2 s; each moving all others would take minutes
+    await waiting.until(60)
+    assert waiting.went == [(0, 0), (2_999, 60)]
+
+
 def test_a_wait_that_is_cancelled_gives_its_moment_back():
     async def ask() -> None:
         limit = RateLimit(Limits(requests=1))
