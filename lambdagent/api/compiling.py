@@ -43,6 +43,7 @@ from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Checkpoints, Program, without_credentials
 from lambdagent.ir.program_text import print_brief, print_program, program_json
 from lambdagent.ir.sharing import LARGEST, TooLargeTextError
+from lambdagent.ir.signature import doc_of
 from lambdagent.ir.surface import Term, Tool
 from lambdagent.messages import phrase
 from lambdagent.source import Source
@@ -480,7 +481,7 @@ def _converted(variable: str, kind: type[Any], expected: str, text: str) -> Any:
 def _tool(name: str, implementation: Callable[..., object] | Tool) -> Tool:
     if isinstance(implementation, Tool):
         return implementation
-    return Tool(name, implementation, description=summary_of(implementation.__doc__))
+    return Tool(name, implementation, description=summary_of(doc_of(implementation)))
 
 
 @relaxed()

@@ -11,13 +11,22 @@ import decimal
 import enum
 import inspect
 import pathlib
+import types
 import typing
 import uuid
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from functools import partial
 from typing import Any, Final, get_args, get_origin
 
-from lambdagent.ir.signature import UNIONS, hints_of, members_of, plain_hint
+from lambdagent.ir.data import thaw
+from lambdagent.ir.signature import (
+    UNIONS,
+    choices_of,
+    hints_of,
+    members_of,
+    plain_hint,
+    validates_itself,
+)
 
 # Makes the value of a parameter from plain data.
 Maker = Callable[[Any], Any]
@@ -29,17 +38,33 @@ _FROM_TEXT: Final[Mapping[type, Callable[[str], Any]]] = {
     uuid.UUID: uuid.UUID,
     bytes: str.encode,
 }
-_REFUSED: Final = (TypeError, ValueError, ArithmeticError)
 
 
 class MisfitError(ValueError):
-    """Data that is not of the kind that a parameter wants."""
+    """Data that is not of the kind that a parameter wants; it says why where a class does."""
 
 
-def makers_of(function: Callable[..., Any]) -> dict[str, Maker]:
-    """Return, for each parameter that plain data will not do for, what makes its value."""
+def makers_of(
+    function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter]
+) -> dict[str, Maker]:
+    """Return, for each of `parameters` that plain data will not do for, what makes its value."""
     hints = {name: plain_hint(hint) for name, hint in hints_of(function).items()}
-    return {name: partial(made, hint) for name, hint in hints.items() if not _is_plain(hint)}
+    makers: dict[str, Maker] = {}
+    for name, parameter in parameters.items():
+        hint = hints.get(name, Any)
+        if _is_plain(hint):
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            makers[name] = partial(_all_made, hint)
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            makers[name] = partial(made, types.GenericAlias(dict, (str, hint)))
+        else:
+            makers[name] = partial(made, hint)
+    return makers
+
+
+def _all_made(hint: Any, values: Any) -> Any:
+    return tuple(made(hint, each) for each in values)
 
 
 def _is_plain(hint: Any) -> bool:
@@ -87,14 +112,16 @@ def _one_of(choices: tuple[Any, ...], value: Any) -> Any:
 
 def _number(kind: type, value: Any) -> Any:
     _checked(isinstance(value, int | float) and not isinstance(value, bool), value)
-    if kind is int:
-        return _checked(value == value // 1, int(value)) if isinstance(value, float) else value
-    return float(value)
+    if kind is int and isinstance(value, float):
+        _checked(value.is_integer(), value)
+    return _tried(kind, value)
 
 
 def _instance(kind: type, value: Any) -> Any:
     if issubclass(kind, enum.Enum):
-        return _tried(kind, value)
+        return _member(kind, value)
+    if validates_itself(kind):
+        return _tried(kind.model_validate, value)  # type: ignore[attr-defined]
     members = members_of(kind)
     if members is not None:
         _checked(isinstance(value, Mapping), value)
@@ -112,25 +139,40 @@ def _instance(kind: type, value: Any) -> Any:
     return _collection(kind, (), value)
 
 
+def _member(kind: type[enum.Enum], value: Any) -> Any:
+    for choice, member in choices_of(kind):
+        if thaw(choice) == value and isinstance(value, bool) is isinstance(choice, bool):
+            return member
+    return _tried(kind, value)
+
+
 def _tried(make: Callable[[Any], Any], value: Any) -> Any:
     try:
         return make(value)
-    except _REFUSED as error:
-        raise MisfitError from error
+    except Exception as error:  # what a class of the user's raises, it alone knows
+        raise MisfitError(str(error)) from error
 
 
-def _collection(kind: type, arguments: tuple[Any, ...], value: Any) -> Any:
+def _collection(kind: Any, arguments: tuple[Any, ...], value: Any) -> Any:
     if issubclass(kind, Mapping):
         _checked(isinstance(value, Mapping), value)
-        inner = arguments[1] if len(arguments) == 2 else Any
-        return {key: made(inner, each) for key, each in value.items()}
+        outer, inner = arguments if len(arguments) == 2 else (Any, Any)
+        return {_key(outer, key): made(inner, each) for key, each in value.items()}
     if issubclass(kind, tuple) and arguments and arguments[-1] is not Ellipsis:
         _checked(isinstance(value, list) and len(value) == len(arguments), value)
         return tuple(made(one, each) for one, each in zip(arguments, value, strict=True))
-    if issubclass(kind, str) or not hasattr(kind, "__iter__"):
+    if issubclass(kind, str) or not (issubclass(kind, Collection | Iterator) or kind is Iterable):
         return value
     _checked(isinstance(value, list), value)
     items = [made(arguments[0] if arguments else Any, each) for each in value]
-    if issubclass(kind, tuple | frozenset):
-        return kind(items)
-    return set(items) if issubclass(kind, Set) else items
+    if not inspect.isabstract(kind):
+        return items if kind is list else _tried(kind, items)
+    if issubclass(kind, Set):
+        return _tried(set, items)
+    return iter(items) if issubclass(kind, Iterator) else items
+
+
+def _key(hint: Any, key: str) -> Any:
+    """Return a key of an object, which is a text in JSON, as `hint` wants it."""
+    hint = plain_hint(hint)
+    return _tried(hint, key) if hint in {int, float} else made(hint, key)

@@ -1,20 +1,24 @@
 """Data → values of the types that a Python function is annotated with."""
 
+import collections
 import dataclasses
 import datetime
 import decimal
 import enum
 import pathlib
 import uuid
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Any, Literal, NamedTuple, NewType, TypedDict
 
 import attrs
+import pydantic
 import pytest
 
 from lambdagent.effects.protocol import ToolFailure
 from lambdagent.effects.tools.python import PythonTool
 from lambdagent.effects.typed_arguments import MisfitError, made
 from lambdagent.ir.data import freeze
+from lambdagent.ir.data_schema import problems_of
+from lambdagent.ir.signature import parameters_of
 from tests.effects.calls import invocation
 
 
@@ -40,6 +44,28 @@ class Options(TypedDict, total=False):
 
 class Spot(NamedTuple):
     x: float
+
+
+class Corner(enum.Enum):
+    LOW = (0, 0)
+    HIGH = (9, 9)
+
+
+class Kind(enum.Enum):
+    SECRET = object()
+
+
+class Order(pydantic.BaseModel):
+    count: int = pydantic.Field(description="How many.")
+    parts: list["Order"] = []
+
+
+@dataclasses.dataclass
+class Picky:
+    name: str
+
+    def __post_init__(self) -> None:
+        raise KeyError(self.name)
 
 
 DAY = datetime.date(2026, 11, 30)
@@ -71,6 +97,13 @@ DAY = datetime.date(2026, 11, 30)
         (pathlib.Path, "a/b", pathlib.Path("a/b")),
         (uuid.UUID, f"{'0' * 31}1", uuid.UUID(int=1)),
         (Any, [1], [1]),
+        (collections.deque[int], [1, 2.0], collections.deque([1, 2])),
+        (dict[int, Color], {"7": "red"}, {7: Color.RED}),
+        (dict[Color, int], {"red": 1}, {Color.RED: 1}),
+        (Corner, [0, 0], Corner.LOW),
+        (Kind, "SECRET", Kind.SECRET),
+        (NewType("Number", int), 3.0, 3),
+        (Order, {"count": "2"}, Order(count=2)),
         (type("Unknown", (), {}), 5, 5),
     ],
 )
@@ -86,6 +119,13 @@ def test_data_becomes_what_is_wanted(hint: Any, value: Any, expected: Any):
         (int, True),
         (int, "7"),
         (int, 1.5),
+        (int, float("inf")),
+        (float, 10**400),
+        (set, [[1]]),
+        (dict[int, str], {"a": "b"}),
+        (Picky, {"name": "a"}),
+        (Order, {"count": "many"}),
+        (Corner, [0, 1]),
         (float, "x"),
         (Color, "green"),
         (list[int], "12"),
@@ -118,7 +158,10 @@ def test_a_value_of_another_kind_is_a_failure_that_trying_again_does_not_mend():
     tool = PythonTool("plan", plan)
     with pytest.raises(ToolFailure) as caught:
         tool.call(invocation(freeze({"name": "a", "when": "someday", "tree": {"name": "t"}})))
-    assert caught.value.text == "[TOOL_ERROR: plan] `when` must be date, not someday"
+    said = (
+        "[TOOL_ERROR: plan] `when` must be date, not someday (Invalid isoformat string: 'someday')"
+    )
+    assert caught.value.text == said
     assert not caught.value.may_pass
 
 
@@ -140,3 +183,39 @@ def test_a_mapping_in_a_mapping_is_an_argument_by_name():
     assert tool.call(invocation(freeze({"config": {"a": 1}}))) == ("a",)
     assert tool.call(invocation(freeze({"config": 1}))) == ("config",)
     assert tool.call(invocation(freeze({"a": 1}))) == ("a",)
+
+
+def spread(first: int, second: int = 2, *others: Color, **more: datetime.date) -> str:
+    return f"{first} {second} {others} {more}"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"first": 1}, "1 2 () {}"),
+        ({"first": 1, "others": ["red"]}, "1 2 (<Color.RED: 'red'>,) {}"),
+        ({"second": 3, "first": 1, "others": ["red"]}, "1 3 (<Color.RED: 'red'>,) {}"),
+        ({"first": 1, "day": "2026-11-30"}, "1 2 () {'day': datetime.date(2026, 11, 30)}"),
+    ],
+)
+def test_arguments_of_any_number_come_as_a_list_and_those_of_any_name_by_name(given, said):
+    assert problems_of(freeze(given), parameters_of(spread)) == []
+    assert PythonTool("spread", spread).call(invocation(freeze(given))) == said
+    with pytest.raises(ToolFailure, match="`others` must be Color"):
+        PythonTool("spread", spread).call(invocation(freeze({"first": 1, "others": ["green"]})))
+
+
+def test_a_name_that_nothing_is_known_of_goes_with_a_single_argument():
+    def tag(x: int, **more: Any) -> str:
+        return f"{x} {more}"
+
+    assert PythonTool("tag", tag).call(invocation(freeze({"x": 1, "y": 2}))) == "1 {'y': 2}"
+
+
+def test_what_a_class_refuses_tells_the_model_why():
+    def order(order: Order) -> str:
+        return str(order)
+
+    with pytest.raises(ToolFailure, match="valid integer") as caught:
+        PythonTool("order", order).call(invocation(freeze({"order": {"count": "x"}})))
+    assert not caught.value.may_pass

@@ -5,11 +5,14 @@ import datetime
 import enum
 import functools
 import pathlib
+import sys
+import types
 import uuid
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NewType, NotRequired, TypedDict
 
 import attrs
+import pydantic
 import pytest
 
 from lambdagent.ir.data import thaw
@@ -48,6 +51,32 @@ class Options(TypedDict):
 class Spot(NamedTuple):
     x: float
     y: float = 0.0
+
+
+class Corner(enum.Enum):
+    LOW = (0, 0)
+    HIGH = (9, 9)
+
+
+class Kind(enum.Enum):
+    SECRET = object()
+
+
+@attrs.frozen
+class Comment:
+    documentation: str
+
+
+class Part(pydantic.BaseModel):
+    n: int = 1
+
+
+class Order(pydantic.BaseModel):
+    range: Part
+
+
+class Plant(pydantic.BaseModel):
+    kids: list["Plant"] = []
 
 
 STRING, INTEGER = {"type": "string"}, {"type": "integer"}
@@ -111,6 +140,25 @@ STRING, INTEGER = {"type": "string"}, {"type": "integer"}
             },
         ),
         (type("Unknown", (), {}), {}),
+        (NewType("Number", int), INTEGER),
+        (Annotated[int, Comment("How many.")], {**INTEGER, "description": "How many."}),
+        (Corner, {"enum": [[0, 0], [9, 9]]}),
+        (Kind, {**STRING, "enum": ["SECRET"]}),
+        (
+            Order,
+            {
+                "title": "Order",
+                "type": "object",
+                "properties": {
+                    "range": {
+                        "title": "Part",
+                        "type": "object",
+                        "properties": {"n": {**INTEGER, "title": "N", "default": 1}},
+                    }
+                },
+                "required": ["range"],
+            },
+        ),
     ],
 )
 def test_an_annotation_is_a_schema(hint: Any, schema: dict[str, Any]):
@@ -130,6 +178,73 @@ def test_a_class_that_holds_itself_is_defined_once():
     assert found["properties"]["tree"] == {"$ref": "#/$defs/Tree"}
     kids = found["$defs"]["Tree"]["properties"]["kids"]
     assert kids == {"type": "array", "items": {"$ref": "#/$defs/Tree"}}
+
+
+def test_classes_of_one_name_are_told_apart():
+    def two(left: Tree, right: Other) -> None: ...
+
+    found = thaw(parameters_of(two))
+    defined = found["$defs"]
+    assert found["properties"] == {
+        "left": {"$ref": "#/$defs/Tree"},
+        "right": {"$ref": "#/$defs/Tree_"},
+    }
+    assert [*defined["Tree"]["properties"]] == ["name", "kids"]
+    assert defined["Tree_"]["properties"] == {"next": {"$ref": "#/$defs/Tree_"}}
+
+
+@dataclasses.dataclass
+class Other:
+    next: "Other"
+
+
+Other.__name__ = "Tree"
+
+
+def test_a_model_of_pydantic_that_holds_itself_is_defined():
+    def plant(tree: Plant) -> None: ...
+
+    found = thaw(parameters_of(plant))
+    assert found["properties"]["tree"] == {"$ref": "#/$defs/Plant"}
+    assert found["$defs"]["Plant"]["properties"]["kids"]["items"] == {"$ref": "#/$defs/Plant"}
+
+
+LATER = """
+from __future__ import annotations
+from typing import NotRequired, Required, TypedDict
+
+class Options(TypedDict, total=False):
+    a: Required[int]
+    b: str
+
+class More(TypedDict):
+    a: NotRequired[int]
+    b: str
+
+def tool(first: int, missing: Nowhere, options: Options, more: More, endless: float = 1e999):
+    pass
+"""
+
+
+def test_annotations_that_are_texts_are_resolved_one_by_one():
+    module = types.ModuleType("later")
+    sys.modules["later"] = module
+    exec(LATER, vars(module))
+    found = thaw(parameters_of(module.tool))["properties"]
+    del sys.modules["later"]
+    assert (found["first"], found["missing"]) == (INTEGER, {})
+    assert (found["options"]["required"], found["more"]["required"]) == (["a"], ["b"])
+    assert found["endless"] == {"type": "number"}  # JSON has no such default
+
+
+def test_any_number_of_arguments_is_a_list():
+    def tool(first: str, *others: int, **more: Any) -> None: ...
+
+    assert thaw(parameters_of(tool)) == {
+        "type": "object",
+        "properties": {"first": STRING, "others": {"type": "array", "items": INTEGER}},
+        "required": ["first"],
+    }
 
 
 def look(query: str, limit: int = 5, *, color: Color = Color.RED, more=None) -> str:

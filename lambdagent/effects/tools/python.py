@@ -30,6 +30,7 @@ _POSITIONAL = {
     inspect.Parameter.POSITIONAL_OR_KEYWORD,
 }
 _STARRED = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
+_SEVERAL = inspect.Parameter.VAR_POSITIONAL
 
 
 @attrs.frozen
@@ -40,12 +41,14 @@ class _Parameters:
         required: How many there are without a default.
         names: What an object may give them by.
         only_keywords: Whether one value alone can never be passed.
+        any_keywords: Whether it takes others, too.
         one_mapping: Whether the only parameter is annotated as a mapping.
     """
 
     required: int
     names: frozenset[str]
     only_keywords: bool
+    any_keywords: bool
     one_mapping: bool
 
     def want_keywords(self, given: Record) -> bool:
@@ -54,6 +57,8 @@ class _Parameters:
         if self.one_mapping and keys == self.names:  # unless it is a mapping in a mapping
             return isinstance(next(iter(given.values())), Record)
         if self.required > 1 or self.only_keywords:
+            return True
+        if self.any_keywords and keys > self.names:
             return True
         return bool(keys & self.names) if len(self.names) > 1 else keys == self.names
 
@@ -65,8 +70,9 @@ def _parameters(signature: inspect.Signature) -> _Parameters:
     annotation = str(each[0].annotation) if len(each) == 1 else ""
     return _Parameters(
         len(required),
-        frozenset(p.name for p in each if p.kind not in _STARRED),
+        frozenset(p.name for p in each if p.kind is not p.VAR_KEYWORD),
         bool(each) and (not positional or any(p.kind is p.KEYWORD_ONLY for p in required)),
+        any(p.kind is p.VAR_KEYWORD for p in each),
         any(word in annotation for word in ("dict", "Dict", "Mapping")),
     )
 
@@ -87,7 +93,7 @@ class PythonTool:
         self._parameters = _parameters(self._signature)
         self._takes_one = _takes_one(self._signature)
         self._wants_text = _wants_text(self._signature)
-        self._makers = makers_of(function)
+        self._makers = makers_of(function, self._signature.parameters)
         self._asynchronous = _is_asynchronous(function)
 
     def call(self, invocation: ToolInvocation) -> Data:
@@ -203,7 +209,8 @@ class PythonTool:
                 return value
             hint = self._signature.parameters[name].annotation
             wanted = getattr(hint, "__name__", hint)
-            what = f"`{name}` must be {wanted}, not {str(value)[:_SHOWN]}"
+            why = f" ({str(error)[:_MESSAGE_LIMIT]})" if str(error) else ""
+            what = f"`{name}` must be {wanted}, not {str(value)[:_SHOWN]}{why}"
             raise self._failure(what, may_pass=False) from error
 
     def _keywords(self, argument: Data) -> Record | None:
@@ -247,12 +254,19 @@ def _signature(function: Callable[..., Any]) -> inspect.Signature:
 
 def _by_name(signature: inspect.Signature, given: dict[str, Any]) -> inspect.BoundArguments:
     """Return `given` bound by name, also where the function wants a place."""
-    places = []
-    for name, parameter in signature.parameters.items():
-        if parameter.kind is not parameter.POSITIONAL_ONLY or name not in given:
+    places: list[Any] = []
+    each = [*signature.parameters.values()]
+    several = next((p.name for p in each if p.kind is _SEVERAL), None)
+    more = given.pop(several) if several and isinstance(given.get(several), list) else []
+    for parameter in each:
+        if parameter.kind is not parameter.POSITIONAL_ONLY and not (
+            more and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ):
             break
-        places.append(given.pop(name))
-    return signature.bind(*places, **given)
+        if parameter.name not in given and (not more or parameter.default is parameter.empty):
+            break
+        places.append(given.pop(parameter.name, parameter.default))
+    return signature.bind(*places, *more, **given)
 
 
 def _takes_one(signature: inspect.Signature) -> bool:
