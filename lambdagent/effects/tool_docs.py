@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from itertools import islice
+from typing import Final
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
+from lambdagent.ir.schema_references import referred
 
 _PROTOCOL: Final = """\
 You can use tools. To call one, write a single JSON object and nothing after it:
@@ -20,6 +22,11 @@ _SEVERAL: Final = """\
 To call several at once, write one such object after the other, each on a line of its own.
 """
 _DEEPEST: Final = 4  # levels of objects that are described
+_MOST_LINES: Final = 200  # of one tool
+_MOST_KINDS: Final = 2_000
+_AGAIN: Final = "a value told above"  # what a schema says that holds itself
+_ANYTHING: Final = "anything"
+_FORMS: Final = ("anyOf", "oneOf", "allOf")
 
 
 def tool_prompt(tools: tuple[Record, ...], *, several: bool = False) -> str:
@@ -29,61 +36,89 @@ def tool_prompt(tools: tuple[Record, ...], *, several: bool = False) -> str:
 
 
 def _tool(tool: Record) -> Iterator[str]:
-    description = tool["description"]
+    description = str(tool["description"]).strip().replace("\n", "\n  ")
     yield f"- {tool['name']}: {description}" if description else f"- {tool['name']}"
     schema = tool.get("parameters")
     if isinstance(schema, Record):
-        yield from _properties(schema, schema, "    ", _DEEPEST)
+        lines = list(islice(_Writer(schema).properties(schema, "    ", ()), _MOST_LINES + 1))
+        yield from lines[:_MOST_LINES]
+        if len(lines) > _MOST_LINES:
+            yield "    …"
 
 
-def _properties(schema: Record, root: Record, indent: str, left: int) -> Iterator[str]:
-    required: Any = schema.get("required") or ()
-    properties: Any = schema.get("properties") or {}
-    for name, written in properties.items():
-        each = _resolved(written, root)
-        traits = [_kind(each, root), *(() if name in required else ("optional",))]
-        if "default" in each:
-            traits.append(f"default {data_text(each['default'])}")
-        description = each.get("description")
-        text = f": {description}" if description else ""
-        yield f"{indent}{name} ({', '.join(traits)}){text}"
-        if left > 1:
-            yield from _properties(_object_in(each, root), root, f"{indent}    ", left - 1)
+class _Writer:
+    """Describes parts of a schema; `inside` are the references that led to one."""
+
+    def __init__(self, root: Record) -> None:
+        self._root = root
+        self._left = _MOST_KINDS
+
+    def properties(self, schema: Record, indent: str, inside: tuple[Data, ...]) -> Iterator[str]:
+        """Yield a line for each property, and those for its own below it."""
+        required = _items(schema.get("required"))
+        for name, written in _entries(schema.get("properties")).items():
+            each, within = self._resolved(written, inside)
+            traits = [self._kind(written, inside), *(() if name in required else ("optional",))]
+            if "default" in each:
+                traits.append(f"default {data_text(each['default'])}")
+            description = " ".join(str(each.get("description") or "").split())
+            text = f": {description}" if description else ""
+            yield f"{indent}{name} ({', '.join(traits)}){text}"
+            if len(indent) < 4 * _DEEPEST:
+                yield from self.properties(*self._object_in(each, f"{indent}    ", within))
+
+    def _object_in(
+        self, schema: Record, indent: str, inside: tuple[Data, ...]
+    ) -> tuple[Record, str, tuple[Data, ...]]:
+        """Return the object that `schema` is, or that its items or one of its forms are."""
+        inner = [schema.get("items"), schema.get("additionalProperties")]
+        inner += [form for key in _FORMS for form in _items(schema.get(key))]
+        for each, within in ((schema, inside), *(self._resolved(one, inside) for one in inner)):
+            if "properties" in each:
+                return each, indent, within
+        return Record(), indent, inside
+
+    def _resolved(self, schema: Data, inside: tuple[Data, ...]) -> tuple[Record, tuple[Data, ...]]:
+        """Return a schema in the place of a reference; nothing in that of one that led to it."""
+        found = _entries(schema)
+        while "$ref" in found:
+            reference = found["$ref"]
+            target = None if reference in inside else referred(self._root, reference)
+            rest = {key: value for key, value in found.items() if key != "$ref"}
+            found = Record({**(_entries(target[0]) if target else {}), **rest})
+            inside = (*inside, reference)
+        return found, inside
+
+    def _kind(self, written: Data, inside: tuple[Data, ...]) -> str:
+        schema, within = self._resolved(written, inside)
+        self._left -= 1
+        if self._left < 0 or len(within) > len({*within}):
+            return _AGAIN
+        inside = within
+        if "const" in schema:
+            return data_text(schema["const"])
+        choices = _items(schema.get("enum"))
+        if choices:
+            return f"one of {', '.join(map(data_text, choices))}"
+        forms = _items(schema.get("anyOf")) or _items(schema.get("oneOf"))
+        if forms:
+            return " or ".join(dict.fromkeys(self._kind(form, inside) for form in forms))
+        if "type" not in schema:
+            kinds = [self._kind(form, inside) for form in _items(schema.get("allOf"))]
+            said = [kind for kind in dict.fromkeys(kinds) if kind != _ANYTHING]
+            return " and ".join(said) or _ANYTHING
+        kind = schema["type"]
+        names = [str(name) for name in kind] if isinstance(kind, tuple) else [str(kind)]
+        for name, key in (("array", "items"), ("object", "additionalProperties")):
+            inner = schema.get(key)
+            if name in names and isinstance(inner, Record) and inner:
+                names[names.index(name)] = f"{name} of {self._kind(inner, inside)}"
+        return " or ".join(names)
 
 
-def _object_in(schema: Record, root: Record) -> Record:
-    """Return the object that `schema` is, or that its items or one of its forms are."""
-    inner: list[Data] = [schema.get("items"), *(schema.get("anyOf") or ())]
-    for each in (schema, *(_resolved(one, root) for one in inner if one is not None)):
-        if "properties" in each:
-            return each
-    return Record()
+def _items(value: Data) -> tuple[Data, ...]:
+    return value if isinstance(value, tuple) else ()
 
 
-def _resolved(schema: Data, root: Record) -> Record:
-    """Return a schema in the place of a reference to it; what is no object says nothing."""
-    if isinstance(schema, Record) and "$ref" in schema:
-        name = str(schema["$ref"]).rpartition("/")[2]
-        definitions: Any = root.get("$defs") or root.get("definitions") or {}
-        found = definitions.get(name)
-        rest = {key: value for key, value in schema.items() if key != "$ref"}
-        return Record({**found, **rest}) if isinstance(found, Record) else Record(rest)
-    return schema if isinstance(schema, Record) else Record()
-
-
-def _kind(schema: Record, root: Record) -> str:
-    if "const" in schema:
-        return data_text(schema["const"])
-    if schema.get("enum"):
-        return f"one of {', '.join(map(data_text, schema['enum']))}"  # type: ignore[arg-type]
-    forms = schema.get("anyOf") or schema.get("oneOf")
-    if isinstance(forms, tuple):
-        kinds = [_kind(_resolved(form, root), root) for form in forms]
-        return " or ".join(dict.fromkeys(kinds))
-    kind = schema.get("type", "anything")
-    names = [str(name) for name in kind] if isinstance(kind, tuple) else [str(kind)]
-    items = schema.get("items")
-    if "array" in names and isinstance(items, Record):
-        inner = _kind(_resolved(items, root), root)
-        names[names.index("array")] = f"array of {inner}"
-    return " or ".join(names)
+def _entries(value: Data) -> Record:
+    return value if isinstance(value, Record) else Record()

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 import attrs
 
 from lambdagent.errors import plain
-from lambdagent.ir.data import Record
+from lambdagent.ir.data import Record, is_json
 from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.schema_faults import unknown_keywords
 from lambdagent.ir.strategies import is_strategy, parse_strategy
@@ -82,6 +82,14 @@ def schema_or_none(_owner: object, field: attrs.Attribute[Any], value: object) -
     """Refuse what is neither a JSON Schema that can be checked nor None."""
     if value is not None and not is_schema(value):
         refuse(field, "a JSON Schema of which all can be checked, or None", value)
+
+
+def object_schema_or_none(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
+    """Refuse what is neither the JSON Schema of an object nor None; it may say what it likes."""
+    if value is None:
+        return
+    if not isinstance(value, Record) or value.get("type") != "object" or not is_json(value):
+        refuse(field, "the JSON Schema of an object, or None", value)
 
 
 def is_schema(value: Any) -> bool:

@@ -208,7 +208,7 @@ def _signature_of(tool: Any) -> Record | None:
 
 
 def _schema(value: Mapping[str, object] | None) -> Record | None:
-    return None if value is None else _initial(value)
+    return None if value is None else _initial({"type": "object", **value})
 
 
 @attrs.frozen
@@ -236,7 +236,10 @@ class Tool(Term):
     idempotent: bool = attrs.field(default=False, kw_only=True)
     confirm: bool = attrs.field(default=False, kw_only=True)
     parameters: Record | None = attrs.field(
-        default=attrs.Factory(_signature_of, takes_self=True), kw_only=True, converter=_schema
+        default=attrs.Factory(_signature_of, takes_self=True),
+        kw_only=True,
+        converter=_schema,
+        validator=fields.object_schema_or_none,
     )
     retries: int = attrs.field(default=0, kw_only=True, validator=fields.whole)
 

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lambdagent.ir import surface
-from lambdagent.ir.data import freeze
+from lambdagent.ir.data import freeze, is_json
 
 QWEN = surface.Model(provider="dashscope", name="qwen3-max", base_url="https://me:pw@x.cn/v1")
 LONG = '你是SeeCoderManus，一个会用工具的助手。\n一步一步地想。Say "done" when it\'s done.\\' * 2
@@ -111,7 +111,7 @@ TOOLS = st.builds(
     timeout_s=SECONDS,
     idempotent=st.booleans(),
     confirm=st.booleans(),
-    parameters=st.none() | OBJECTS,
+    parameters=st.none() | OBJECTS.filter(lambda entries: is_json(freeze(entries))),
     retries=st.integers(0, 3),
 )
 

@@ -2,6 +2,7 @@ import attrs
 import pytest
 
 from lambdagent.ir import surface
+from lambdagent.ir.data import Record
 from lambdagent.ir.surface import (
     Compose,
     Guard,
@@ -85,3 +86,11 @@ def test_subterms_go_10_000_deep():
 def test_no_label_of_a_route_stands_for_all_others():
     with pytest.raises(ValueError, match="no label can be"):
         Route(A, {"q": B}, None, ("_",))
+
+
+def test_the_arguments_of_a_tool_are_an_object_of_json():
+    tool = Tool("look", parameters={"properties": {"q": {}}})
+    assert tool.parameters == Record(type="object", properties=Record(q=Record()))
+    for wrong in ({"type": "string"}, {"default": float("inf")}):
+        with pytest.raises(ValueError, match="parameters must be the JSON Schema of an object"):
+            Tool("look", parameters=wrong)
