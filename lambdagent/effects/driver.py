@@ -12,6 +12,7 @@ import asyncio
 import sys
 from collections.abc import Awaitable, Callable
 from functools import partial
+from math import inf
 from typing import NoReturn
 
 from lambdagent.effects.collector import relaxed
@@ -131,6 +132,10 @@ class _Tasks:
 
     A task tells of its end by itself, while it still has its turn: `asyncio.wait` would touch
     every task at every answer, and the callback of a task comes a turn of the loop later.
+
+    As a rule answers come long before the time of a flight is over. So a timer is not set anew for
+    each flight: it rings when the first of those that were under way together would be late, and
+    then is set for those that are under way now.
     """
 
     def __init__(self) -> None:
@@ -138,6 +143,8 @@ class _Tasks:
         self._by_flight: dict[Flight, asyncio.Task[None]] = {}
         self._ended: Done = []
         self._change: asyncio.Future[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._rings_s = inf  # in seconds of the event loop
 
     @property
     def flights(self) -> list[Flight]:
@@ -167,14 +174,24 @@ class _Tasks:
         if not self._ended:
             self._change = self._loop.create_future()
             wait_s = clock.wait_s(self._by_flight)
-            timer = None if wait_s is None else self._loop.call_later(wait_s, self._wake)
+            if wait_s is not None:
+                self._ring(self._loop.time() + wait_s)
             try:
                 await self._change
             finally:
                 self._change = None
-                if timer is not None:
-                    timer.cancel()
         return self.take()
+
+    def _ring(self, at_s: float) -> None:
+        """Set the timer, unless it rings before that anyway."""
+        if at_s < self._rings_s:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer, self._rings_s = self._loop.call_at(at_s, self._rung), at_s
+
+    def _rung(self) -> None:
+        self._timer, self._rings_s = None, inf
+        self._wake()
 
     def take(self) -> Done:
         """Return what has landed and was not returned before."""
@@ -196,6 +213,8 @@ class _Tasks:
 
     async def end(self) -> None:
         """Abandon all that is under way, and give it a moment to end."""
+        if self._timer is not None:
+            self._timer.cancel()
         tasks = list(self._by_flight.values())
         for flight in self.flights:
             self.abandon(flight)

@@ -247,8 +247,8 @@ class Execution:
         """Whether a run that cannot move now goes on by itself no more."""
         if self.finished:
             return True
-        kinds = {request.site.kind for request, _ in self._asked.values()}
-        return kinds == {"confirm"}
+        asked = self._asked.values()
+        return bool(asked) and all(request.site.kind == "confirm" for request, _ in asked)
 
     @property
     def place(self) -> PurePath | None:
@@ -282,14 +282,19 @@ class Execution:
         if type(state) is Fail and state.error["kind"] == "Stuck" and not self.finished:
             self._check_was_state(None)
         self.machine = machine
+        if len(self.events) > seen:
+            self._tell(seen)
+        if self._answers:
+            self._replay()
+
+    def _tell(self, seen: int) -> None:
+        """Tell watchers of the events after the first `seen`; keep those that are shown."""
         fresh = self.events[seen:]
         if self._watch is not None or self.narrator is not None:
             for event in fresh[max(0, self._shown - self._happened) :]:
                 self._show(event)
         self._happened += len(fresh)
         self.events[seen:] = [event for event in fresh if event.kind not in UNSHOWN]
-        if self._answers:
-            self._replay()
 
     def _check_was_state(self, error: Exception | None) -> None:
         """Do nothing, unless the run goes on from a state that was read and is none.

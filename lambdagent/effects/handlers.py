@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from itertools import count
 from math import ceil
 from pathlib import Path
@@ -18,7 +19,7 @@ import attrs
 
 from lambdagent.effects.llm import Providers
 from lambdagent.effects.llm.foreign import adapted
-from lambdagent.effects.output_form import form_of
+from lambdagent.effects.output_form import OutputForm, form_of
 from lambdagent.effects.protocol import (
     AgingStore,
     Cancellation,
@@ -31,6 +32,7 @@ from lambdagent.effects.protocol import (
     ToolFailure,
     ToolHandler,
     ToolInvocation,
+    ToolSpec,
     as_data,
 )
 from lambdagent.effects.redaction import Redaction
@@ -104,17 +106,36 @@ class ModelHandler:
     """Asks a provider."""
 
     def __init__(
-        self, model: Model, provider: Provider, redaction: Redaction, price: Price | None = None
+        self,
+        site: Site,
+        model: Model,
+        provider: Provider,
+        redaction: Redaction,
+        price: Price | None = None,
     ) -> None:
         """Ask `provider` as `model` says, and let nobody hear what `redaction` knows.
 
-        `price` is what calls cost, if the file says so.
+        Args:
+            site: Who is asked for.
+            model: The model of `site`.
+            provider: Serves it.
+            redaction: Takes secrets out of what is heard.
+            price: What calls cost, if the file says so.
         """
         self._price = price
         self.instant = getattr(provider, "instant", False)
+        self._site = site
         self._model = model
         self._provider = provider
         self._redaction = redaction
+
+    @cached_property
+    def _tools(self) -> tuple[ToolSpec, ...]:
+        return tools_of(self._site.static)
+
+    @cached_property
+    def _form(self) -> OutputForm | None:
+        return form_of(self._site)
 
     def answer(self, request: Request) -> Data | Failure:
         """Return the reply as data."""
@@ -154,7 +175,7 @@ class ModelHandler:
         return reply.to_data()
 
     def _call(self, request: Request) -> ModelCall:
-        site, argument, tell = request.site, request.argument, request.tell
+        site, argument, tell = self._site, request.argument, request.tell
         return ModelCall(
             site=site.name,
             agent=str(site.static["agent"]),
@@ -162,8 +183,8 @@ class ModelHandler:
             render=lambda: messages_of(site, argument),
             render_last=lambda: asked_text(site, argument),
             timeout_s=self._model.timeout_s,
-            tools=tools_of(site.static),
-            form=form_of(site),
+            tools=self._tools,
+            form=self._form,
             cancel=request.cancel,
             idempotency_key=request.idempotency_key,
             speech=None if tell is None else Speech(tell, self._redaction),
@@ -385,7 +406,11 @@ class Handlers:
         for site in sites.values():
             if site.site_class == "oracle" and site.kind != "confirm":
                 try:
-                    self._by_site[site.name] = _Redacting(self._make(site), self.redaction)
+                    handler = self._make(site)
+                    is_open = self.redaction.is_empty
+                    self._by_site[site.name] = (
+                        handler if is_open else _Redacting(handler, self.redaction)
+                    )
                 except LambdagentError as error:
                     problems += [d for d in error.diagnostics if d not in problems]
         if problems:
@@ -454,7 +479,8 @@ class Handlers:
             provider = self._providers.of(model)
         else:
             provider = adapted(model.provider, registry.lookup(bound), natively=natively)
-        return ModelHandler(model, provider, self.redaction, self._prices.get(model.name))
+        price = self._prices.get(model.name)
+        return ModelHandler(site, model, provider, self.redaction, price)
 
 
 def _limit_s(site: Site) -> float:

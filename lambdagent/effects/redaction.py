@@ -63,6 +63,11 @@ class Redaction:
         # A secret may be a part of another one.
         self._secrets = sorted(found.items(), key=lambda each: len(each[0]), reverse=True)
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is no secret to look for."""
+        return not self._secrets
+
     def named_in(self, text: str) -> str | None:
         """Return the name of a variable whose secret stands in `text`, if one does."""
         return next((shown[1:-1] for secret, shown in self._secrets if secret in text), None)

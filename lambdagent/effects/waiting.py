@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import attrs
 
-from lambdagent.effects.execution import Execution
+from lambdagent.effects.execution import SLICE, Execution
 from lambdagent.effects.handlers import Handlers, Request
 from lambdagent.effects.protocol import timeout_text
 from lambdagent.effects.retrying import whole_limit_s
@@ -60,14 +60,16 @@ class Clock:
         """Whether the run is out of time."""
         return self._stopped or self.now() >= self._end_s
 
-    def check(self) -> None:
-        """Do nothing while there is time left.
+    def check(self) -> float:
+        """Return the seconds since the start, while there is time left.
 
         Raises:
             BudgetError: The run took too long.
         """
-        if self.is_over:
+        now_s = self.now()
+        if self._stopped or now_s >= self._end_s:
             raise BudgetError(finding("R006", limit=f"{self._limit_s:g}"))
+        return now_s
 
     def wait_s(self, flights: Iterable[Flight]) -> float | None:
         """Return how long to wait until the first of `flights`, or the run, is out of time."""
@@ -76,9 +78,9 @@ class Clock:
         return None if end == _FOREVER else max(0.0, end - self.now())
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class Flight:
-    """A request under way, and the second of the run at which its wait ends."""
+    """A request under way, and the second of the run at which its wait ends; never assigned to."""
 
     request: Request
     expires_s: float
@@ -114,37 +116,54 @@ def move(execution: Execution, handlers: Handlers, clock: Clock) -> list[Flight]
         BudgetError: Out of time or transitions.
     """
     waiting: list[Flight] = []
-    moving = True
-    while moving:
-        execution.advance()
-        if execution.is_due:
-            execution.save()
-        clock.check()
-        fresh = execution.new_requests(clock.now())
-        if _leaves(fresh):
-            execution.commit()
-        moving = _hand_out(execution, handlers, clock, fresh, waiting)
+    while move_a_turn(execution, handlers, clock, waiting, SLICE):
+        pass
     return waiting
+
+
+def move_a_turn(
+    execution: Execution,
+    handlers: Handlers,
+    clock: Clock,
+    waiting: list[Flight],
+    transitions: int = _TURN_SLICE,
+) -> bool:
+    """Step for so many transitions at most, and answer instant requests; add others to `waiting`.
+
+    Returns:
+        Whether the run can move on.
+
+    Raises:
+        BudgetError: Out of time or transitions.
+    """
+    execution.advance(transitions)
+    if execution.is_due:
+        execution.save()
+    fresh = execution.new_requests(clock.check())
+    if _leaves(fresh):
+        execution.commit()
+    return _hand_out(execution, handlers, clock, fresh, waiting)
 
 
 async def amove(execution: Execution, handlers: Handlers, clock: Clock) -> list[Flight]:
     """Do as `move` does, and let the other tasks of the event loop have their turns."""
     waiting: list[Flight] = []
-    moving = True
-    turn_ends_s = clock.now() + _TURN_S
-    while moving:
-        if clock.now() >= turn_ends_s:
-            await asyncio.sleep(0)
-            turn_ends_s = clock.now() + _TURN_S
+    turn_ends_s = None
+    while True:
         execution.advance(_TURN_SLICE)
         if execution.is_due:
             await on_disk(execution, execution.save)
-        clock.check()
-        fresh = execution.new_requests(clock.now())
+        now_s = clock.check()
+        fresh = execution.new_requests(now_s)
         if _leaves(fresh):
             await on_disk(execution, execution.commit)
-        moving = _hand_out(execution, handlers, clock, fresh, waiting)
-    return waiting
+        if not _hand_out(execution, handlers, clock, fresh, waiting):
+            return waiting
+        if turn_ends_s is None:
+            turn_ends_s = now_s + _TURN_S
+        elif now_s >= turn_ends_s:
+            await asyncio.sleep(0)
+            turn_ends_s = None
 
 
 async def on_disk(execution: Execution, work: Callable[[], None]) -> None:
@@ -222,16 +241,16 @@ def settle(
         BaseException: What a handler raised; the answers that came are not lost by it.
     """
     raised: BaseException | None = None
+    now_s = clock.now()
     for flight, result in done:
         try:
             answer = result()
         except BaseException as error:  # noqa: BLE001 - raised again when all is kept
             raised = raised or error
         else:
-            execution.complete(flight.request, answer, clock.now())
+            execution.complete(flight.request, answer, now_s)
     if raised is not None:
         raise raised
-    now_s = clock.now()
     late = [flight for flight in under_way if flight.expires_s <= now_s]
     for flight in late:
         expire(execution, flight, now_s)

@@ -25,14 +25,14 @@ MOVING = frozenset({Eval, Return})
 
 def editable(threads: Mapping[Path, Thread]) -> MutableMapping[Path, Thread]:
     """Return a copy of `threads` to be changed, and then given to `shared`."""
-    if isinstance(threads, _Crowd):
+    if type(threads) is _Crowd:
         return _Edited(threads.base, dict(threads.changed))
     return dict(threads) if len(threads) <= _FEW else _Edited(_Base(threads), {})
 
 
 def shared(threads: MutableMapping[Path, Thread]) -> Mapping[Path, Thread]:
     """Return the threads of a state from a copy that nobody changes any more."""
-    if not isinstance(threads, _Edited):
+    if type(threads) is not _Edited:
         return threads
     if len(threads.changed) <= 2 * isqrt(len(threads.base.threads)):
         return _Crowd(threads.base, threads.changed)
@@ -42,21 +42,21 @@ def shared(threads: MutableMapping[Path, Thread]) -> Mapping[Path, Thread]:
 
 def in_order(threads: Mapping[Path, Thread]) -> Iterator[Path]:
     """Yield the paths of all threads, lowest first."""
-    if isinstance(threads, _Crowd):
+    if type(threads) is _Crowd:
         return threads.ordered(threads.base.paths, _paths)
     return iter(_paths(threads.values()))
 
 
 def moving(threads: Mapping[Path, Thread]) -> Iterator[Path]:
     """Yield the paths of the threads that can move, lowest first."""
-    if isinstance(threads, _Crowd):
+    if type(threads) is _Crowd:
         return threads.ordered(threads.base.moving, _moving)
     return iter(_moving(threads.values()))
 
 
 def first_moving(threads: Mapping[Path, Thread]) -> Path | None:
     """Return the first path that `moving` yields, None if there is none."""
-    if not isinstance(threads, _Crowd):
+    if type(threads) is not _Crowd:
         return min((p for p, each in threads.items() if type(each.state) in MOVING), default=None)
     changed = threads.changed
     resting = next((path for path in threads.base.moving if path not in changed), None)
@@ -71,7 +71,7 @@ def is_alone(threads: Mapping[Path, Thread]) -> bool:
 
 def asking(threads: Mapping[Path, Thread]) -> Iterable[tuple[Path, Suspend]]:
     """Return what the world is asked, by key, lowest first."""
-    if isinstance(threads, _Crowd):
+    if type(threads) is _Crowd:
         changed = threads.changed
         resting = (asked for asked in threads.base.asking if asked[0][:-1] not in changed)
         return merge(resting, _asking(threads.moved()))
