@@ -50,6 +50,7 @@ _HOMES = {
         "SemanticError",
         "SuspendedError",
     ),
+    "ir.model": ("Model",),
     "ir.surface": (
         "Compose",
         "Concat",
@@ -60,7 +61,6 @@ _HOMES = {
         "Lam",
         "Loop",
         "Memory",
-        "Model",
         "Pair",
         "Par",
         "ReActStep",

@@ -47,6 +47,7 @@ from lambdagent.errors import RunError as RunError
 from lambdagent.errors import SchemaError as SchemaError
 from lambdagent.errors import SemanticError as SemanticError
 from lambdagent.errors import SuspendedError as SuspendedError
+from lambdagent.ir.model import Model as Model
 from lambdagent.ir.surface import Compose as Compose
 from lambdagent.ir.surface import Concat as Concat
 from lambdagent.ir.surface import ConversationLam as ConversationLam
@@ -56,7 +57,6 @@ from lambdagent.ir.surface import If as If
 from lambdagent.ir.surface import Lam as Lam
 from lambdagent.ir.surface import Loop as Loop
 from lambdagent.ir.surface import Memory as Memory
-from lambdagent.ir.surface import Model as Model
 from lambdagent.ir.surface import Pair as Pair
 from lambdagent.ir.surface import Par as Par
 from lambdagent.ir.surface import ReActStep as ReActStep

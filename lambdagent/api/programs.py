@@ -19,10 +19,10 @@ from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.frontend.models import Overrides
 from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record, freeze
+from lambdagent.ir.model import Model, model_row
 from lambdagent.ir.program import Program
 from lambdagent.ir.services import provider_of
 from lambdagent.ir.sites import Site
-from lambdagent.ir.surface import Model, model_row
 from lambdagent.messages import phrase
 from lambdagent.source import Source
 

@@ -34,6 +34,7 @@ from lambdagent.ir import surface
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.labels import EARLY_STOP_NAMES, TERMINATE
+from lambdagent.ir.model import Model
 from lambdagent.ir.services import SERVICES
 from lambdagent.messages import phrase
 
@@ -78,7 +79,7 @@ def lower_react(
     return _loop(Prim("fix", (loop.max_steps,)), sites.think, choice, Lam(last, "q"), start)
 
 
-def _calls_natively(model: surface.Model | None) -> bool:
+def _calls_natively(model: Model | None) -> bool:
     """Whether tools are called as the provider does that, not by text."""
     if model is None or model.tool_calling == "text":
         return False

@@ -5,8 +5,8 @@ from typing import Any
 
 from lambdagent.ir.core import Prim
 from lambdagent.ir.data import Data, Record
+from lambdagent.ir.model import Model, model_row
 from lambdagent.ir.sites import Site
-from lambdagent.ir.surface import Model, model_row
 
 # Parses an expression of the file over the given names to its rows.
 ParseExpression = Callable[[str, Collection[str]], Data]

@@ -49,9 +49,9 @@ from lambdagent.ir.data import Data, Record
 from lambdagent.ir.exchange import Failure
 from lambdagent.ir.known_models import Price
 from lambdagent.ir.limits import RunLimits
+from lambdagent.ir.model import Model
 from lambdagent.ir.services import CLAUDE_CODE
 from lambdagent.ir.sites import Site
-from lambdagent.ir.surface import Model
 from lambdagent.machine.state import PAIR, TAGGED, Value
 from lambdagent.machine.state import Path as Key
 from lambdagent.machine.store import memory_key, memory_value

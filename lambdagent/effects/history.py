@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from lambdagent.effects.tokenizers import counter_of
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.model import Model
 from lambdagent.ir.sites import Site
 from lambdagent.ir.spelling import site_reference
 from lambdagent.ir.strategies import (
@@ -19,7 +20,6 @@ from lambdagent.ir.strategies import (
     Strategy,
     parse_strategy,
 )
-from lambdagent.ir.surface import Model
 from lambdagent.ir.tokens import OF_A_REQUEST, Counter, estimate_tokens
 from lambdagent.machine.state import Value
 from lambdagent.machine.values import parts

@@ -37,7 +37,7 @@ from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import phrase
 

@@ -19,7 +19,7 @@ from lambdagent.errors import shown
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.exchange import Failure
 from lambdagent.ir.limits import usd_of
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 
 Role = Literal["system", "user", "assistant", "tool"]
 

@@ -11,7 +11,7 @@ from functools import cache, partial
 from typing import Any, Final
 
 from lambdagent.effects.fork_safe_lock import ForkSafeLock
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from lambdagent.ir.tokens import OF_A_MESSAGE, OF_A_REQUEST, Counter, estimate_tokens
 
 # A child would find the package as it is in the middle of a loading.

@@ -28,6 +28,7 @@ from lambdagent.frontend.report import nearest
 from lambdagent.ir import surface
 from lambdagent.ir.agent_rows import CUT, row_reference, step_name
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.services import provider_of
 from lambdagent.messages import phrase
 from lambdagent.source import Span
@@ -77,7 +78,7 @@ class Rows:
         self.findings: list[Diagnostic] = []
         self.rows: dict[str, Row] = {}
         self.used: dict[str, None] = {}
-        self.models: dict[str, surface.Model | None] = {}
+        self.models: dict[str, Model | None] = {}
         self.settings: dict[str, dict[str, Any]] = {}
         for row in rows:
             if row.site in self.rows:
@@ -132,7 +133,7 @@ class Rows:
             self.report("P042", span_of(asked.token), name=key)
         return text
 
-    def model(self, key: str, where: Span) -> surface.Model | None:
+    def model(self, key: str, where: Span) -> Model | None:
         """Return the model of this name: that of its row, or one with nothing but a name."""
         if key in self.models:
             return self.models[key]

@@ -21,12 +21,13 @@ from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.fields import is_schema
 from lambdagent.ir.labels import EARLY_STOP_NAMES
+from lambdagent.ir.model import TOOL_CALLING, Model, model_row
 from lambdagent.ir.program import Program
 from lambdagent.ir.services import provider_of
 from lambdagent.ir.sites import KINDS, Site
 from lambdagent.ir.spelling import JOIN, site_reference
 from lambdagent.ir.strategies import SUMMARY, is_strategy, parse_strategy
-from lambdagent.ir.surface import SCOPES, STRATEGIES, TOOL_CALLING, Model, model_row
+from lambdagent.ir.surface import SCOPES, STRATEGIES
 from lambdagent.ir.walk import site_names
 from lambdagent.messages import phrase
 from lambdagent.source import Span

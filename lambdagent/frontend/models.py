@@ -17,13 +17,14 @@ from lambdagent.frontend.report import certain, nearest, reason_of
 from lambdagent.ir import surface
 from lambdagent.ir.classes import class_path
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES, provider_of
 from lambdagent.ir.strategies import MANAGED
 from lambdagent.messages import phrase
 
 Path: TypeAlias = "tuple[str | int, ...]"
 # The model, the strategy of its conversation, if it has one, and how many tokens of it are sent.
-Voice: TypeAlias = "tuple[surface.Model | None, str | None, int]"
+Voice: TypeAlias = "tuple[Model | None, str | None, int]"
 
 _HISTORY_TOKENS = 80_000
 
@@ -136,7 +137,7 @@ class Models:
         self.check_provider(provider, name, settings, path)
         self.providers.add(provider)
         self.names.add(name)
-        model = surface.Model(
+        model = Model(
             provider=provider,
             name=name,
             temperature=_first(chosen.temperature, settings["temperature"]),

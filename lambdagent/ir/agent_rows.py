@@ -12,6 +12,7 @@ import attrs
 from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
+from lambdagent.ir.model import Model, model_row
 from lambdagent.ir.program import public_model
 from lambdagent.ir.services import provider_of
 from lambdagent.ir.spelling import spelled
@@ -90,14 +91,14 @@ class RowTable:
             row["parameters"] = term.parameters
         return self._key("tool", term.name, {"name": term.name}, row)
 
-    def _model(self, model: surface.Model) -> str:
+    def _model(self, model: Model) -> str:
         if id(model) not in self._models:
             self._models[id(model)] = self._new_model(model)
         return self._models[id(model)]
 
-    def _new_model(self, model: surface.Model) -> str:
-        usual = surface.Model(provider=model.provider, name=model.name)
-        whole, known = surface.model_row(model), surface.model_row(usual)
+    def _new_model(self, model: Model) -> str:
+        usual = Model(provider=model.provider, name=model.name)
+        whole, known = model_row(model), model_row(usual)
         assert isinstance(whole, Record)
         assert isinstance(known, Record)
         settings = public_model(whole)

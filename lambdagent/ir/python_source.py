@@ -18,6 +18,7 @@ from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text, escaped, integer_text
 from lambdagent.ir.layout import Mark, bracketed, call, laid_out
+from lambdagent.ir.model import Model
 from lambdagent.ir.url import shown_url
 
 _DEEPEST = 6  # levels of agents in one statement
@@ -142,7 +143,7 @@ class _Writer:
     def argument(self, keyword_: str, value: Any) -> Iterable[Any]:
         if keyword_:
             yield f"{keyword_}="
-        if isinstance(value, surface.Term | surface.Model):
+        if isinstance(value, surface.Term | Model):
             yield _Name(value)
         elif keyword_ == "tools":
             yield from _with_comma(bracketed("[", [[_Name(tool)] for tool in value], "]"), value)
@@ -168,12 +169,12 @@ class _Writer:
 
 def _key(value: Any) -> object:
     """Return what makes two uses of `value` one: identity, or equality for models."""
-    if isinstance(value, surface.Model):
+    if isinstance(value, Model):
         return (value.binding, data_text(Record(_model_row(value))))
     return id(value)
 
 
-def _model_row(model: surface.Model) -> dict[str, Any]:
+def _model_row(model: Model) -> dict[str, Any]:
     return {field.name: getattr(model, field.name) for field in attrs.fields(type(model))}
 
 
@@ -183,7 +184,7 @@ def _worth_sharing(value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any]:
-    if isinstance(value, surface.Model):
+    if isinstance(value, Model):
         return []
     if isinstance(value, surface.Lam):
         return [] if value.model is None else [value.model]

@@ -14,7 +14,7 @@ from typing import Final, Literal
 import attrs
 
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.surface import Model, model_from
+from lambdagent.ir.model import Model, model_from
 
 SiteClass = Literal["oracle", "store", "host", "control"]
 

@@ -9,6 +9,7 @@ import attrs
 from lambdagent.ir import surface
 from lambdagent.ir.codec import encode_term
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.program import Program, site_row
 from lambdagent.ir.shared_agents import definitions, is_readable
 from lambdagent.ir.url import shown_url
@@ -97,7 +98,7 @@ def _fields(value: Any, done: Mapping[int, tuple[Any, int]]) -> dict[str, Any]:
 def _field(value: Any, name: str, done: Mapping[int, tuple[Any, int]]) -> Any:
     if isinstance(value, surface.Term):
         return done[id(value)][0]
-    if isinstance(value, surface.Model):
+    if isinstance(value, Model):
         return _fields(value, done)
     if name == "routes":
         return {label: done[id(agent)][0] for label, agent in value.items()}

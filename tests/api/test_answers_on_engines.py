@@ -8,13 +8,14 @@ from lambdagent.api.compiling import compile_term
 from lambdagent.api.running import Session
 from lambdagent.ir import surface
 from lambdagent.ir.data import freeze
+from lambdagent.ir.model import Model
 from lambdagent.machine.engines import ENGINES, EngineName
 from tests.cases import load_cases
 
 
 def says(name: str, reply: str, **more: Any) -> surface.Lam:
     script = freeze({"rules": [{"match": "", "reply": reply}]})
-    return surface.Lam(name, "p", surface.Model(provider="scripted", script=script), **more)
+    return surface.Lam(name, "p", Model(provider="scripted", script=script), **more)
 
 
 @pytest.mark.parametrize("engine", ENGINES)

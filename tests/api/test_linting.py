@@ -11,6 +11,7 @@ from lambdagent.frontend.lint.pages import PAGES
 from lambdagent.frontend.lint.terms import configurations
 from lambdagent.ir import surface
 from lambdagent.ir.agent_text import print_agent
+from lambdagent.ir.model import Model
 from lambdagent.source import Source
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -454,7 +455,7 @@ def test_a_text_that_is_no_program_is_not_readable(text: str, found: list[str]):
 
 
 def test_agents_that_nest_deeply_are_several_configurations():
-    agent: surface.Term = surface.Lam("a", "", surface.Model(provider="openai", name="gpt-4o"))
+    agent: surface.Term = surface.Lam("a", "", Model(provider="openai", name="gpt-4o"))
     for _ in range(500):
         agent = surface.Guard(agent, "x", 1)
     assert len(configurations(agent)) > 1

@@ -11,7 +11,8 @@ from lambdagent.api.recording import _lines, document, load
 from lambdagent.api.running import Session, to_json
 from lambdagent.errors import CheckpointError
 from lambdagent.ir.data import Record
-from lambdagent.ir.surface import Lam, Model, Tool
+from lambdagent.ir.model import Model
+from lambdagent.ir.surface import Lam, Tool
 from lambdagent.machine.values import project
 from tests.laws.terms import data
 

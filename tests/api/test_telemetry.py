@@ -18,7 +18,8 @@ from lambdagent.api.telemetry import Run as Told
 from lambdagent.api.telemetry import export_spans
 from lambdagent.errors import BudgetError, RunError, SuspendedError, finding
 from lambdagent.ir.data import freeze
-from lambdagent.ir.surface import Compose, Guard, Lam, Loop, Model, Par, ReActStep, Term, Tool
+from lambdagent.ir.model import Model
+from lambdagent.ir.surface import Compose, Guard, Lam, Loop, Par, ReActStep, Term, Tool
 
 OPERATIONS = {each.value for each in gen_ai_attributes.GenAiOperationNameValues}
 KNOWN = {

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.surface import (
     Compose,
     Concat,
@@ -14,7 +15,6 @@ from lambdagent.ir.surface import (
     Lam,
     Loop,
     Memory,
-    Model,
     Pair,
     Par,
     ReActStep,

@@ -8,6 +8,7 @@ from lambdagent.ir.alpha import alpha_equal
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.core import Lam, Var
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.model import Model
 from lambdagent.ir.surface import (
     Compose,
     Concat,
@@ -115,7 +116,7 @@ def test_the_notes_are_to_be_short_where_little_may_be_sent():
 
 
 def test_requests_for_notes_fit_into_the_window_too():
-    model = surface.Model(provider="scripted", context_window=1500, max_tokens=500)
+    model = Model(provider="scripted", context_window=1500, max_tokens=500)
     agent = ConversationLam("writer", "Write.", model, strategy="summary(3)")
     store, asked = None, 0
     for number in range(6):

@@ -5,7 +5,8 @@ import pytest
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import Interval
 from lambdagent.ir.data import Record
-from lambdagent.ir.surface import Compose, ConversationLam, Lam, Loop, Model, ReActStep, Tool
+from lambdagent.ir.model import Model
+from lambdagent.ir.surface import Compose, ConversationLam, Lam, Loop, ReActStep, Tool
 from lambdagent.ir.tokens import estimate_tokens
 from tests.desugar.calls import ask, compiled
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from lambdagent.effects.protocol import Cancellation, Message, ModelCall, ToolInvocation
 from lambdagent.ir.data import Data
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 
 HELLO = (Message("system", "Be brief."), Message("user", "Hello"))
 

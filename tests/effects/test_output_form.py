@@ -4,8 +4,8 @@ import pytest
 
 from lambdagent.effects.output_form import form_of
 from lambdagent.ir.data import Record, freeze
+from lambdagent.ir.model import Model, model_row
 from lambdagent.ir.sites import Site
-from lambdagent.ir.surface import Model, model_row
 
 AGE = {"type": "integer"}
 CLOSED = {

@@ -14,8 +14,8 @@ from lambdagent.errors import EffectError
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
 from lambdagent.ir.labels import SUMMARY
+from lambdagent.ir.model import model_row
 from lambdagent.ir.sites import Site
-from lambdagent.ir.surface import model_row
 from lambdagent.ir.tokens import OF_A_MESSAGE, OF_A_REQUEST, estimate_tokens
 from lambdagent.machine.state import Value
 from lambdagent.machine.store import STORES

@@ -13,6 +13,7 @@ from lambdagent.frontend.models import Overrides
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.surface import (
     Compose,
     Concat,
@@ -21,7 +22,6 @@ from lambdagent.ir.surface import (
     Lam,
     Loop,
     Memory,
-    Model,
     Par,
     ReActStep,
     Route,

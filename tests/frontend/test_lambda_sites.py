@@ -11,10 +11,11 @@ from lambdagent.frontend.lambda_json import parse_program_json
 from lambdagent.frontend.lambda_sites import FIELDS, lambda_program, site_of_row
 from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.program import Program
 from lambdagent.ir.program_text import print_program, program_json
 from lambdagent.ir.sites import KINDS, Site
-from lambdagent.ir.surface import ConversationLam, Model
+from lambdagent.ir.surface import ConversationLam
 from lambdagent.source import Source
 
 

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from lambdagent.ir import surface
 from lambdagent.ir.data import freeze, is_json
+from lambdagent.ir.model import Model
 
-QWEN = surface.Model(provider="dashscope", name="qwen3-max", base_url="https://me:pw@x.cn/v1")
+QWEN = Model(provider="dashscope", name="qwen3-max", base_url="https://me:pw@x.cn/v1")
 LONG = '你是SeeCoderManus，一个会用工具的助手。\n一步一步地想。Say "done" when it\'s done.\\' * 2
 
 
@@ -71,7 +72,7 @@ OBJECTS = st.dictionaries(TEXTS, DATA, max_size=3)
 FLOATS = st.floats(0, 100)
 SECONDS = st.floats(0, 100, exclude_min=True)
 MODELS: Any = st.none() | st.builds(
-    surface.Model,
+    Model,
     provider=TEXTS.filter(bool),
     name=TEXTS,
     temperature=st.none() | FLOATS,

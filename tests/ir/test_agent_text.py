@@ -9,6 +9,7 @@ from hypothesis import given
 from lambdagent.ir import surface
 from lambdagent.ir.agent_text import print_agent, print_brief
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.program_text import BRIEF
 from tests.ir.surface_terms import AGENTS, SAMPLES, deep
 
@@ -54,7 +55,7 @@ def test_agents_of_one_name_have_rows_of_their_own():
 
 
 def test_agents_of_equal_models_share_a_row():
-    models = [surface.Model(provider="scripted", script=Record(replies=(n,))) for n in (1, 1, 2)]
+    models = [Model(provider="scripted", script=Record(replies=(n,))) for n in (1, 1, 2)]
     text = print_agent(surface.Par(*(surface.Lam("w", "p", model) for model in models)))
     assert text.count('LLM_{scripted, "p", w}') == 2
     assert "`scripted#2`" in text

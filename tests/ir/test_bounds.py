@@ -12,6 +12,7 @@ from lambdagent.ir.bounds import Bounds, bounds
 from lambdagent.ir.core import App, Lam, Lit, Prim, Term, Var
 from lambdagent.ir.costs import INFINITY, Interval
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from tests.ir.surface_terms import CHAIN, deep, react
 from tests.laws.terms import program, site, spine, thunk
 
@@ -79,7 +80,7 @@ def test_model_calls_lie_in_an_interval(term: surface.Term, least: int, most: in
 
 
 def test_a_react_loop_calls_a_tool_once_a_round():
-    think = surface.Lam("think", model=surface.Model(provider="scripted", max_tokens=100))
+    think = surface.Lam("think", model=Model(provider="scripted", max_tokens=100))
     tools = [surface.Tool("a"), surface.Tool("b"), surface.Tool("terminate")]
     found = of(surface.Loop(surface.ReActStep("r", think=think, tools=tools), max_steps=4))
     assert found.model_calls == Interval(1, 4)
@@ -99,11 +100,11 @@ def test_each_site_has_its_own_interval():
 
 def test_tokens_are_those_of_the_dearest_path():
     small, large = (
-        surface.Lam(name, model=surface.Model(provider="scripted", max_tokens=cap))
+        surface.Lam(name, model=Model(provider="scripted", max_tokens=cap))
         for name, cap in (("s", 10), ("l", 70))
     )
     assert of(surface.If("x", small >> small, large)).output_tokens == 70
-    uncapped = surface.Lam("u", model=surface.Model(provider="scripted", max_tokens=None))
+    uncapped = surface.Lam("u", model=Model(provider="scripted", max_tokens=None))
     assert of(small >> uncapped).output_tokens is None
     assert of(surface.Compose()).output_tokens == 0
 

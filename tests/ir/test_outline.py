@@ -10,6 +10,7 @@ from lambdagent.ir import outline, surface
 from lambdagent.ir.bounds import bounds
 from lambdagent.ir.costs import NEVER
 from lambdagent.ir.measure import constructs
+from lambdagent.ir.model import Model
 from lambdagent.ir.program import Program
 from tests.ir.surface_terms import AGENTS, CHAIN, REACT, SAMPLES, deep, react
 
@@ -97,7 +98,7 @@ def test_json_has_all_but_bindings(golden: Any):
 
 def test_json_holds_no_secret():
     settings = {"api_key": "hush", "max_tokens": 3, "url": "http://h/?sig=hush&q=1"}
-    model = surface.Model(provider="openai", base_url="https://me:hush@x.cn?api_key=hush")
+    model = Model(provider="openai", base_url="https://me:hush@x.cn?api_key=hush")
     term = surface.Memory(surface.Lam("w", "p", model), initial=settings)
     text = json.dumps(outline.to_json(term, program(term)), ensure_ascii=False)
     assert "hush" not in text

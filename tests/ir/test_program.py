@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 from lambdagent.ir.core import App, Lam, Prim, Var
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.program import Program
 from lambdagent.ir.sites import KINDS, Site
-from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
 
 SITE = Site("llm:w", "llm", Record(prompt="p"), decoder="text", timeout_s=3, binding="key#1")

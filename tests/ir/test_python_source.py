@@ -8,6 +8,7 @@ from hypothesis import given
 
 from lambdagent.ir import surface
 from lambdagent.ir.data import freeze
+from lambdagent.ir.model import Model
 from lambdagent.ir.python_source import to_python
 from lambdagent.ir.surface_json import surface_json
 from lambdagent.ir.url import shown_url
@@ -60,7 +61,7 @@ def test_an_agent_that_occurs_twice_is_one_agent_again():
 
 
 def test_a_model_that_occurs_twice_is_written_once():
-    model = surface.Model(provider="openai", name="gpt-5")
+    model = Model(provider="openai", name="gpt-5")
     source = to_python(surface.Lam("a", "A", model) >> surface.Lam("b", "B", model))
     assert source.count("Model(provider") == 1
 
@@ -98,7 +99,7 @@ def test_what_the_registry_holds_is_named_in_a_comment():
     ],
 )
 def test_credentials_in_a_url_are_left_out_and_a_comment_says_so(url: str, written: str):
-    model = surface.Model(provider="custom", name="m", base_url=url)
+    model = Model(provider="custom", name="m", base_url=url)
     source = to_python(surface.Lam("w", "p", model))
     assert "# Model m: the credentials in its base_url are left out\n" in source
     assert "hunter" not in source
@@ -106,7 +107,7 @@ def test_credentials_in_a_url_are_left_out_and_a_comment_says_so(url: str, writt
 
 
 def test_a_url_without_credentials_is_written_without_a_comment():
-    model = surface.Model(provider="custom", name="m", base_url="http://h.test/v1")
+    model = Model(provider="custom", name="m", base_url="http://h.test/v1")
     term = surface.Lam("w", "p", model)
     source = to_python(term)
     assert executed(source) == term
@@ -114,7 +115,7 @@ def test_a_url_without_credentials_is_written_without_a_comment():
 
 
 def test_equal_models_of_two_providers_stay_two():
-    one, two = (surface.Model(provider="p", name="m", binding=key) for key in "ab")
+    one, two = (Model(provider="p", name="m", binding=key) for key in "ab")
     source = to_python(surface.Lam("a", "", one) >> surface.Lam("b", "", two))
     assert source.count("# Model m: its binding") == 2
 
@@ -124,7 +125,7 @@ def test_data_deeper_than_the_parser_reads_survives():
     for _ in range(150):
         nested = [nested]
     script = freeze({"a": nested})
-    term = surface.Lam("w", "", surface.Model(provider="scripted", script=script))
+    term = surface.Lam("w", "", Model(provider="scripted", script=script))
     assert executed(to_python(term)) == term
     term = surface.Memory(surface.Fst(), initial={"a": nested})
     assert executed(to_python(term)) == term

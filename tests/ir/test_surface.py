@@ -3,6 +3,7 @@ import pytest
 
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.surface import (
     Compose,
     Guard,
@@ -10,7 +11,6 @@ from lambdagent.ir.surface import (
     Lam,
     Loop,
     Memory,
-    Model,
     Par,
     Route,
     Tool,

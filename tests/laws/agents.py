@@ -14,6 +14,7 @@ from lambdagent.frontend.expression import parse_expression
 from lambdagent.ir import surface
 from lambdagent.ir.data import Data, Record, thaw
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.model import Model
 from lambdagent.ir.program import Program
 from lambdagent.machine.link import link
 from tests.laws.observe import Answer, Oracle, Path, Seen, _hash, observe
@@ -226,7 +227,7 @@ class AgentMaker:
         tools = [search, self.tool("look"), self.tool("terminate")]
         think = self.lam()
         if self._draw(st.booleans()):
-            model = surface.Model(provider="scripted", tool_calling="native")
+            model = Model(provider="scripted", tool_calling="native")
             think = attrs.evolve(think, model=model)
         step = surface.ReActStep(
             self.name("react"),

@@ -19,6 +19,7 @@ from lambdagent.ir import surface
 from lambdagent.ir.agent_text import print_agent
 from lambdagent.ir.alpha import alpha_equal
 from lambdagent.ir.core import Term
+from lambdagent.ir.model import Model
 from lambdagent.ir.printer import print_term
 from lambdagent.ir.program import Program
 from lambdagent.ir.program_text import print_program, program_json
@@ -178,7 +179,7 @@ NUMBERS = st.one_of(
 )
 # Every number of every node, by the class and the field that holds it.
 FIELDS = {
-    surface.Model: ("temperature", "max_tokens", "top_p", "timeout_s", "context_window"),
+    Model: ("temperature", "max_tokens", "top_p", "timeout_s", "context_window"),
     surface.ConversationLam: ("max_history_tokens", "recent_turns"),
     surface.Tool: ("timeout_s", "retries"),
     surface.ReActStep: ("timeout_s", "retries", "max_concurrent"),
@@ -187,7 +188,7 @@ FIELDS = {
     surface.Memory: ("size", "ttl_s"),
 }
 REST = {
-    surface.Model: {"provider": "scripted"},
+    Model: {"provider": "scripted"},
     surface.ConversationLam: {"name": "w"},
     surface.Tool: {"name": "t"},
     surface.ReActStep: {"name": "s", "think": surface.Lam("w"), "tools": ()},
@@ -199,7 +200,7 @@ PLACES = [(kind, field) for kind, fields in FIELDS.items() for field in fields]
 
 
 def test_every_number_of_an_agent_is_in_the_law():
-    kinds = [surface.Model, *surface.Term.__subclasses__(), surface.ConversationLam]
+    kinds = [Model, *surface.Term.__subclasses__(), surface.ConversationLam]
     for kind in [*kinds, surface.ReActStep]:
         numbers = {f.name for f in attrs.fields(kind) if re.search("int|float", str(f.type))}
         assert numbers == set(FIELDS.get(kind, ()))
@@ -212,7 +213,7 @@ def test_a_number_is_refused_or_reads_back(place, number):
         made = kind(**REST[kind], **{field: number})
     except ValueError:
         return
-    check_agent(surface.Lam("w", "p", made) if kind is surface.Model else made)
+    check_agent(surface.Lam("w", "p", made) if kind is Model else made)
 
 
 @pytest.mark.parametrize("place", PLACES, ids=str)
@@ -227,7 +228,7 @@ def test_a_number_that_means_nothing_is_refused(place, number):
         kind(**REST[kind], **{field: number})
 
 
-@pytest.mark.parametrize("kind", [surface.Model, surface.Tool])
+@pytest.mark.parametrize("kind", [Model, surface.Tool])
 def test_no_time_at_all_is_refused(kind):
     with pytest.raises(ValueError, match=r"^timeout_s must be a number above 0, got 0\.0$"):
         kind(**REST[kind], timeout_s=0)

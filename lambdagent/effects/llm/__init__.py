@@ -25,8 +25,8 @@ from lambdagent.errors import EffectError, finding
 from lambdagent.ir.classes import class_path
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
+from lambdagent.ir.model import Model
 from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES, Service
-from lambdagent.ir.surface import Model
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import phrase
 

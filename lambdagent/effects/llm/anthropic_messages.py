@@ -18,7 +18,7 @@ from lambdagent.effects.streams import BrokenOffError, Dictation
 from lambdagent.effects.wire_names import sent_arguments
 from lambdagent.ir.data import thaw
 from lambdagent.ir.loose_json import STRICT
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from lambdagent.messages import phrase
 
 _DEFAULT_MAX_TOKENS = 4096  # the API demands a limit

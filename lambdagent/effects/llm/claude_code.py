@@ -35,8 +35,8 @@ from lambdagent.effects.replies import OutOfFormError, count, has_counts, reply_
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.limits import usd_of
+from lambdagent.ir.model import Model
 from lambdagent.ir.services import CLAUDE_CODE
-from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
 
 _PROGRAM = "claude"

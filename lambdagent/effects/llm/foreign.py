@@ -25,8 +25,8 @@ from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.tools import in_thread
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Record, freeze, thaw
+from lambdagent.ir.model import Model
 from lambdagent.ir.signature import signature_of
-from lambdagent.ir.surface import Model
 from lambdagent.messages import phrase
 
 _HINT = phrase("check the object that was passed as `providers=`")

@@ -20,7 +20,7 @@ from lambdagent.effects.streams import BrokenOffError, Dictation
 from lambdagent.effects.wire_names import sent_arguments
 from lambdagent.ir.data import Data, thaw
 from lambdagent.ir.loose_json import STRICT
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from lambdagent.messages import phrase
 
 _OFFICIAL_HOST = "api.openai.com"

@@ -10,8 +10,8 @@ from typing import Any
 
 from lambdagent.ir import surface
 from lambdagent.ir.data import thaw
+from lambdagent.ir.model import USUAL_WINDOW, Model
 from lambdagent.ir.strategies import MANAGED, WITHIN_HISTORY, parse_strategy
-from lambdagent.ir.surface import USUAL_WINDOW
 
 # The field of an agent file that says where a memory keeps its entries.
 _PLACES = {"sqlite": "path", "custom": "customStore"}
@@ -121,7 +121,7 @@ def _schema(call: surface.Lam) -> dict[str, Any]:
     return {} if call.output_schema is None else {"outputSchema": thaw(call.output_schema)}
 
 
-def _model(model: surface.Model) -> dict[str, Any]:
+def _model(model: Model) -> dict[str, Any]:
     window = model.context_window
     settings = {
         "provider": model.provider,

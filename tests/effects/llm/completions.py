@@ -4,7 +4,7 @@ import pytest
 
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.errors import EffectError
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from tests.effects.calls import model_call
 
 KEY = "sk-demo-secret"

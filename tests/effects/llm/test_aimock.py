@@ -11,8 +11,8 @@ from lambdagent.effects.messages import Courier
 from lambdagent.effects.protocol import Cancellation, Message, Reply
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
+from lambdagent.ir.model import Model
 from lambdagent.ir.services import SERVICES
-from lambdagent.ir.surface import Model
 from tests.aimock_server import AImock
 from tests.effects.calls import HELLO, model_call
 from tests.effects.llm.test_streaming import Heard

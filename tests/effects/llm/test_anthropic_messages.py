@@ -9,7 +9,7 @@ from lambdagent.effects.messages import Endpoint
 from lambdagent.effects.protocol import Message, Provider, Reply, ToolCall, Usage
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from tests.effects.calls import HELLO, model_call
 from tests.effects.local_server import Answer, LocalServer
 from tests.mock_server import MockLLM

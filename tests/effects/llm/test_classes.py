@@ -10,7 +10,7 @@ import pytest
 from lambdagent.effects.llm import Providers, has_price, make_provider
 from lambdagent.errors import EffectError
 from lambdagent.ir.classes import GROUP, class_path
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from tests.cli.command import Command
 from tests.effects.calls import model_call
 

@@ -18,7 +18,7 @@ from lambdagent.effects.protocol import Cancellation, Message, Reply, Usage
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.speech import Speech
 from lambdagent.errors import EffectError
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from tests.effects.calls import HELLO, model_call
 
 MODEL = Model(provider="claude-code", name="sonnet")

@@ -193,7 +193,7 @@ SLOW_NAME = """
 import socket, threading
 from lambdagent.effects.llm import make_provider
 from lambdagent.errors import EffectError
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from tests.effects.calls import model_call
 
 socket.getaddrinfo = lambda *_, **__: threading.Event().wait()

@@ -16,7 +16,7 @@ from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec, Usag
 from lambdagent.effects.replies import OutOfFormError
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from tests.effects.calls import HELLO, model_call
 from tests.effects.llm.completions import FINE, KEY, MODEL, PLAIN, completion, failure, says
 from tests.effects.local_server import Answer, LocalServer

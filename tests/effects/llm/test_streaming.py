@@ -16,7 +16,7 @@ from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.speech import Speech
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import Record
-from lambdagent.ir.surface import Model
+from lambdagent.ir.model import Model
 from tests.effects.calls import model_call
 from tests.effects.local_server import Answer, LocalServer
 from tests.mock_server import MockLLM
