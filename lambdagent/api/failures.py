@@ -28,6 +28,8 @@ def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
     kind, message = str(error["kind"]), recognized(str(error["message"]))
     shown = cut(text_of_data(error["data"]), _SHOWN) if error["data"] is not None else ""
     match kind:
+        case "ValidationError" if str(error["site"]).startswith("llm:"):
+            return GuardError(finding("R018", site=error["site"], message=message, got=shown))
         case "ValidationError":
             return GuardError(finding("R002", message=message, got=shown))
         case "OutputError":

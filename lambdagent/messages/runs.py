@@ -72,6 +72,11 @@ MESSAGES: dict[str, Text] = {
         "the answer does not fit its schema, and neither did its repair: {got}",
         fix="say in the prompt what the answer must be, or loosen `outputSchema`",
     ),
+    "R018": Text(
+        "the answer of `{site}` cannot be read: {message}; it was {got}",
+        why="a guard asks again about answers that were read",
+        fix="say in the prompt what the answer must be; `outputSchema` asks for a repair",
+    ),
     "R011": Text(
         "`{site}` cannot be asked with {got}",
         why="it takes {expected}",

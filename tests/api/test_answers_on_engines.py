@@ -6,6 +6,7 @@ import pytest
 
 from lambdagent.api.compiling import compile_term
 from lambdagent.api.running import Session
+from lambdagent.errors import GuardError
 from lambdagent.ir import surface
 from lambdagent.ir.data import freeze
 from lambdagent.ir.model import Model
@@ -42,3 +43,14 @@ def test_a_schema_of_the_value_takes_json_alike(case: dict[str, Any], engine: En
     value = case["expect"]["value"]
     agent = says("writer", case["text"], output_schema={"const": value})
     assert Session(compile_term(agent), engine=engine).run("x").value == value
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_answer_that_cannot_be_read_is_told_as_such_in_a_guard_too(engine: EngineName):
+    agent = surface.Guard(says("writer", "so so", output_parser="boolean"), "x", retry=1)
+    with pytest.raises(GuardError) as caught:
+        Session(compile_term(agent), engine=engine).run("x")
+    found = caught.value.diagnostic
+    assert found.code == "R018"
+    assert "`llm:writer` cannot be read: the text is neither true nor false" in found.what
+    assert found.what.endswith("it was so so")

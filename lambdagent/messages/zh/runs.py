@@ -72,6 +72,11 @@ MESSAGES: dict[str, Text] = {
         "回答不符合其 schema，修正后仍不符合：{got}",
         fix="在提示词中说明回答的格式，或者放宽 `outputSchema`",
     ),
+    "R018": Text(
+        "无法读取 `{site}` 的回答：{message}；回答是 {got}",
+        why="guard 只对读取后的回答重试",
+        fix="在提示词中说明回答的格式；使用 `outputSchema` 时会要求修正一次",
+    ),
     "R011": Text(
         "不能用 {got} 询问 `{site}`",
         why="它接受的是 {expected}",
