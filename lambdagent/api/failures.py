@@ -33,7 +33,7 @@ def error_of(error: Record, *, by_hand: bool = False) -> LambdagentError:
         case "ValidationError":
             return GuardError(finding("R002", message=message, got=shown))
         case "OutputError":
-            return GuardError(finding("R017", got=shown))
+            return GuardError(finding("R017", got=recognized(shown)))
         case "RouteError":
             return RouteError(finding("R003", message=plain(shown)))
         case "MaxTurns":

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 
 from lambdagent.ir.data import Data, NotDataError, freeze
 from lambdagent.ir.loose_json import STRICT, Budget, read_value
+from lambdagent.messages import phrase
 
 Kind: TypeAlias = Literal["text", "json", "number", "boolean"]
 
@@ -125,7 +126,7 @@ def _decode_json(text: str) -> Data:
             return freeze(found)
     except NotDataError as error:
         raise DecodeError(str(error)) from error
-    what = "the text holds no JSON object or list"
+    what = phrase("the text holds no JSON object or list")
     raise DecodeError(what)
 
 
@@ -167,7 +168,11 @@ def _within(text: str, start: int, stop: int, budget: Budget) -> Iterator[Any]:
 def _decode_number(text: str) -> Data:
     values = {_number(found) for found in _NUMBER.finditer(text)}
     if len(values) != 1:
-        what = "the text holds no number" if not values else "the text holds several numbers"
+        what = (
+            phrase("the text holds several numbers")
+            if values
+            else phrase("the text holds no number")
+        )
         raise DecodeError(what)
     return values.pop()
 
@@ -178,10 +183,10 @@ def _number(found: "re.Match[str]") -> float:
     try:
         number = float(sign + whole + found["rest"]) if found["rest"] else int(sign + whole)
     except ValueError as error:
-        what = "the number is too long"
+        what = phrase("the number is too long")
         raise DecodeError(what) from error
     if isinstance(number, float) and not math.isfinite(number):
-        what = "the number is too large"
+        what = phrase("the number is too large")
         raise DecodeError(what)
     return number
 
@@ -197,6 +202,10 @@ def _decode_boolean(text: str) -> Data:
     # Not `yes` and `no`: "there is no doubt" denies nothing.
     values = {_TRUTH[word] for word in _TRUTH_WORD.findall(folded)}
     if len(values) != 1:
-        what = "the text is neither true nor false" if not values else "the text is true and false"
+        what = (
+            phrase("the text is true and false")
+            if values
+            else phrase("the text is neither true nor false")
+        )
         raise DecodeError(what)
     return values.pop()

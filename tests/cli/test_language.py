@@ -120,6 +120,17 @@ def test_what_a_program_says_of_itself_is_told_in_chinese(command: Command):
     assert "错误[R002]: 没有回答通过 guard：必须满足 len(x) > 9；最后一个是 r" in done.err
 
 
+def test_why_an_answer_cannot_be_read_is_told_in_chinese(command: Command):
+    command.write(
+        "agent.yml",
+        "type: chain\nname: a\nsystemPrompt: p\n"
+        "model: {provider: scripted, script: {replies: [so so]}}\n"
+        "chain: {steps: [{name: one, prompt: p, outputParser: number}]}\n",
+    )
+    done = command("run", "agent.yml", "hello")
+    assert "错误[R018]: 无法读取 `llm:one` 的回答：文本中没有数；回答是 so so" in done.err
+
+
 def test_what_an_import_leaves_out_is_told_in_chinese(command: Command):
     (command.folder / "config").mkdir()
     (command.folder / "config" / "agents.yaml").write_text(

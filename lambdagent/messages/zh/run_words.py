@@ -13,6 +13,14 @@ PHRASES: dict[str, str] = {
     "no answer after {count} rounds": "{count} 轮之后仍没有回答",
     "the condition was not met in {count} rounds": "{count} 轮之内没有满足条件",
     "natural number up to {largest}": "不超过 {largest} 的自然数",
+    # --- answers that cannot be read ---
+    "the text holds no JSON object or list": "文本中没有 JSON 对象或列表",
+    "the text holds no number": "文本中没有数",
+    "the text holds several numbers": "文本中有多个数",
+    "the number is too long": "这个数太长",
+    "the number is too large": "这个数太大",
+    "the text is neither true nor false": "文本既不是真也不是假",
+    "the text is true and false": "文本既是真又是假",
     # --- models ---
     "add `model.baseUrl: https://…/v1`, or write `provider: package.module:Class`": (
         "添加 `model.baseUrl: https://…/v1`，或写 `provider: package.module:Class`"
