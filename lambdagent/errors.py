@@ -152,7 +152,10 @@ def retold(code: str, what: str, why: str, fix: str) -> Diagnostic:
     )
     if values is None:
         return Diagnostic(code, what, None, why, fix)
-    return finding(code, **values)
+    found = finding(code, **values)
+    if text_of(code) is text_of(code, ENGLISH):
+        return found._replace(what=what, why=why, fix=fix)  # as they were cut when they were made
+    return found
 
 
 def render(diagnostic: Diagnostic, source: Source | None = None, *, word: Phrase = ERROR) -> str:

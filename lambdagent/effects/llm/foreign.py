@@ -57,8 +57,9 @@ class ForeignProvider:
         Raises:
             EffectError: The object raised, or returned no reply.
         """
+        messages, offered = _messages(call), _offered(call)  # may be too large to be sent
         try:
-            answer = self._provider.chat(_messages(call), **_offered(call))
+            answer = self._provider.chat(messages, **offered)
             if inspect.isawaitable(answer):
                 answer = asyncio.run(_awaited(answer))
             return Reply.from_data(freeze(answer))
@@ -69,13 +70,11 @@ class ForeignProvider:
         """Return the model's reply; a plain `chat` runs on a thread of its own."""
         if not inspect.iscoroutinefunction(self._provider.chat):
             return await in_thread(lambda: self.chat(call))
+        messages, offered = _messages(call), _offered(call)
         try:
-            return Reply.from_data(freeze(await self._asked(call)))
+            return Reply.from_data(freeze(await self._provider.chat(messages, **offered)))
         except Exception as error:
             raise self._failed(call, error) from error
-
-    async def _asked(self, call: ModelCall) -> Any:
-        return await self._provider.chat(_messages(call), **_offered(call))
 
     def close(self) -> None:
         """Close the object, if it is ours and can be closed."""
@@ -183,7 +182,7 @@ def provider_of_class(
     try:
         found, _ = made(path, class_at(path, base_dir), {}, offered)
     except (NoClassError, UnmadeError) as error:
-        message = Redaction(environment).text(str(error))
+        message = Redaction(environment).text(error.args[0])
         raise EffectError(finding("E005", provider=name, message=message, hint=hint)) from error
     natively = model.tool_calling == "native"
     return adapted(name, found, hint, natively=natively, is_ours=True)

@@ -59,6 +59,11 @@ class Mute:
 class Locked:
     def __init__(self):
         raise RuntimeError(f"no: {os.environ['PLANTED_KEY']}")
+
+
+class Needy:
+    def __init__(self, the_region_where_it_is):
+        pass
 '''
 AGENT = "type: simple\nname: a\nsystemPrompt: Be.\nmodel: {provider: PROVIDER, name: m}\n"
 
@@ -117,6 +122,7 @@ def test_each_model_has_its_object_and_all_are_closed(folder: Path):
         ("my_models:Nobody", "`my_models` has no class `Nobody`"),
         ("my_models:Mute", "a Mute has no method `chat`"),
         ("my_models:Locked", "cannot be made: RuntimeError: no: [PLANTED_KEY]"),
+        ("my_models:Needy", "missing 1 required positional argument: 'the_region_where_it_is'"),
     ],
 )
 def test_what_is_no_provider_is_told_before_any_call(folder: Path, path: str, what: str):
@@ -124,6 +130,19 @@ def test_what_is_no_provider_is_told_before_any_call(folder: Path, path: str, wh
         make_provider(Model(provider=path), {"PLANTED_KEY": "planted-secret"}, folder)
     found = caught.value.diagnostic
     assert (found.code, what in found.what, path in found.fix) == ("E005", True, True)
+
+
+@pytest.mark.parametrize("name", ["Echo", "Late"])
+def test_what_is_too_long_for_a_model_is_no_fault_of_its_class(
+    command: Command, folder: Path, name: str
+):
+    """And is told whole, though it was data of the run in between."""
+    model = f"{{provider: my_models:{name}, name: m, contextWindow: 9, maxTokens: 8}}"
+    command.write("a.yml", f"type: simple\nname: a\nsystemPrompt: p\nmodel: {model}\n")
+    command.write("my_models.py", SOURCE)
+    done = command("run", "a.yml", "one two three")
+    assert "error[E015]: what `llm.a` is to be asked is about " in done.err
+    assert "neither the prompt nor what is new is ever cut\n" in done.err
 
 
 def test_a_name_of_an_installed_package_is_its_class(package: Path):
