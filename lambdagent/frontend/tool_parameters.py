@@ -7,12 +7,12 @@ ends with ``?``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from lambdagent.frontend.report import nearest
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.data_schema import TYPE_NAMES
+from lambdagent.ir.data_schema import KEYWORDS, TYPE_NAMES
 from lambdagent.ir.schema_faults import Why, unknown_keywords
 from lambdagent.messages import Phrase, phrase
 
@@ -52,7 +52,29 @@ def tool_parameters(written: Record, refuse: Refuse) -> Record:
 def check_schema(schema: Record, refuse: Refuse) -> None:
     """Tell `refuse` what of `schema` cannot be checked."""
     for place, why in unknown_keywords(schema):
-        refuse(tuple(place.split(".")), _EXPECTED[why], place.rpartition(".")[2], "")
+        path = tuple(place.split("."))
+        found, hint = _found(schema, path), ""
+        if why == "keyword":
+            found = path[-1]
+            hint = _meant(found, KEYWORDS)
+        elif why == "type" and isinstance(found, str):
+            hint = _meant(found, TYPE_NAMES)
+        refuse(path, _EXPECTED[why], found, hint)
+
+
+def _found(schema: Record, path: tuple[str, ...]) -> Data:
+    """Return what stands at `path`; its end where that leads through a list."""
+    found: Data = schema
+    for key in path:
+        if not isinstance(found, Record) or key not in found:
+            return path[-1]
+        found = found[key]
+    return found
+
+
+def _meant(written: str, known: Iterable[str]) -> str:
+    meant = nearest(written, known)
+    return phrase("write `{meant}`", meant=meant) if meant else ""
 
 
 def _from_short(written: Record, refuse: Refuse) -> Record:
@@ -77,8 +99,7 @@ def _one(value: Data, refuse: Callable[[str, object, str], None]) -> Record:
     if isinstance(word, str) and word.removesuffix(_LIST) in TYPE_NAMES:
         kind = Record(type=word.removesuffix(_LIST))
         return Record({"type": "array", "items": kind}) if word.endswith(_LIST) else kind
-    meant = nearest(str(value), TYPE_NAMES)
-    hint = phrase("write `{meant}`", meant=meant) if meant else ""
+    hint = _meant(str(value), TYPE_NAMES)
     known = ", ".join(TYPE_NAMES)
     refuse(phrase("one of {words}", words=known), value, hint or phrase("see docs/yaml.md"))
     return Record()

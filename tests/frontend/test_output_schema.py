@@ -2,7 +2,7 @@
 
 import pytest
 
-from lambdagent.errors import LambdaSyntaxError
+from lambdagent.errors import CompileError, LambdaSyntaxError
 from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir.surface import Compose, ConversationLam, Lam, Loop
 from lambdagent.source import Source
@@ -52,6 +52,22 @@ def test_so_have_a_step_and_the_model_of_a_react_agent():
 )
 def test_what_cannot_be_checked_is_told_at_its_place(text, findings):
     assert told(text) == findings
+
+
+@pytest.mark.parametrize(
+    ("schema", "actual", "fix"),
+    [
+        ("{typ: object}", "typ", "write `type`"),
+        ("{type: integr}", "integr", "write `integer`"),
+        ("{properties: {a: {minimum: x}}}", "x", "remove it, or say it in the prompt"),
+        ("{anyOf: [{minimum: x}]}", "minimum", "remove it, or say it in the prompt"),
+    ],
+)
+def test_what_stands_there_is_told_and_what_may_be_meant(schema, actual, fix):
+    with pytest.raises(CompileError) as caught:
+        build(f"{SIMPLE}outputSchema: {schema}\n")
+    (found,) = caught.value.diagnostics
+    assert (found.actual, found.fix) == (actual, fix)
 
 
 @pytest.mark.parametrize(
