@@ -56,6 +56,8 @@ CORE_SUFFIXES = (".lam", ".json")
 
 # What the file of a term asks of its runs, by identity of the term: no part of its meaning.
 _ASKED: dict[int, tuple[weakref.ref[Term], dict[str, Any]]] = {}
+# The program of each term that is in use, by its identity: a run of one is a tenth of making it.
+_PROGRAMS: dict[int, tuple[weakref.ref[Term], Program]] = {}
 
 _ENVIRONMENT = {
     "model": ("LAMBDAGENT_MODEL", str, phrase("a model name")),
@@ -491,6 +493,13 @@ def compile_term(term: Term, name: str = "agent") -> Program:
     Raises:
         ExpressionError: An expression in a term that was built in Python is not valid.
     """
+    number = id(term)
+    known = _PROGRAMS.get(number)
+    if known is not None and known[1].name == name:
+        return known[1]
     program = desugar(term, parse_expression, name)
-    asked = _ASKED.get(id(term))
-    return program if asked is None else attrs.evolve(program, **asked[1])
+    asked = _ASKED.get(number)
+    if asked is not None:
+        program = attrs.evolve(program, **asked[1])
+    _PROGRAMS[number] = (weakref.ref(term, lambda _: _PROGRAMS.pop(number, None)), program)
+    return program

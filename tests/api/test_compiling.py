@@ -405,3 +405,14 @@ def test_nothing_of_a_file_is_left_to_the_collector(tmp_path: Path):
     finally:
         gc.enable()
     assert isinstance(agent, Route)
+
+
+def test_a_term_is_compiled_once_and_its_program_goes_with_it():
+    term = Lam("a", "p", Model(provider="openai", name="m"))
+    program = compile_term(term)
+    assert compile_term(term) is program
+    assert compile_term(term, "b").name == "b"
+    gone = weakref.ref(compile_term(term))
+    del term, program
+    gc.collect()
+    assert gone() is None
