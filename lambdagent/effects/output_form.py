@@ -10,6 +10,7 @@ https://platform.claude.com/docs/en/build-with-claude/structured-outputs
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -21,6 +22,7 @@ from lambdagent.ir.services import SERVICES, Service
 from lambdagent.ir.sites import Site
 
 _NAME = "answer"
+_ANY_OBJECT: Final = {"response_format": {"type": "json_object"}}
 _DEEPEST = 50
 
 # Note [Closed schemas]
@@ -72,6 +74,13 @@ class OutputForm:
             self.schema
         )
 
+    @property
+    def beside(self) -> str:
+        """What the request says of it besides its messages, or in one more if it is refused."""
+        prompt = "" if self.is_told else self.prompt
+        asked = "" if self.native in ({}, _ANY_OBJECT) else json.dumps(self.native)
+        return max(prompt, asked, key=len)
+
 
 def form_of(site: Site) -> OutputForm | None:
     """Return how the model at `site` is asked for answers of its form; None if they have none.
@@ -91,7 +100,7 @@ def form_of(site: Site) -> OutputForm | None:
 
 def _served(service: Service, schema: Record) -> OutputForm:
     if service.structured == "json_object" and schema.get("type") == "object":
-        return OutputForm(schema, {"response_format": {"type": "json_object"}}, is_told=True)
+        return OutputForm(schema, _ANY_OBJECT, is_told=True)
     closed = _Closing()
     form = closed.schema(schema, 0)
     if service.structured != "json_schema" or form is None:

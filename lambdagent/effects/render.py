@@ -10,6 +10,7 @@ from lambdagent.effects.output_form import form_of
 from lambdagent.effects.protocol import Message, ToolSpec
 from lambdagent.effects.tool_docs import tool_prompt
 from lambdagent.effects.turns import heard, paired, said
+from lambdagent.effects.wire_names import told_beside
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text
@@ -41,10 +42,11 @@ def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
         asked, after = _repaired(site, newest)
         fixed = [message.text for message in (*messages, *after)]
         form = form_of(site)
-        if form is not None and not form.is_told:
-            fixed.append(form.prompt)
+        if form is not None and form.beside:
+            fixed.append(form.beside)
         if natively:
-            fixed.append(data_text(site.static["tools"]))
+            tools: Any = site.static["tools"]
+            fixed += [data_text(tools), *told_beside(str(each["name"]) for each in tools)]
         window, mark = fitting(site, site.model, fixed, history, asked)
         messages += _said(window, mark, natively=natively)
     except (LookupError, TypeError, ValueError) as error:

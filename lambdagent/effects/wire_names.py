@@ -42,6 +42,11 @@ def whole_text(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
+def told_beside(names: Iterable[str]) -> list[str]:
+    """Return what descriptions of tools with these names say besides, on the wire."""
+    return [f"{name}: " for name in names if not _ACCEPTED.fullmatch(name)]
+
+
 class WireNames:
     """The names of the tools of one call; most are as they are."""
 
