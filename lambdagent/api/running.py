@@ -17,6 +17,7 @@ import attrs
 import lambdagent
 from lambdagent.api.budgets import check_prices
 from lambdagent.api.compiling import compile_term
+from lambdagent.api.doubts import Remark, warn
 from lambdagent.api.failures import error_of
 from lambdagent.api.finite import finite
 from lambdagent.api.listening import Heard, aheard, heard
@@ -161,20 +162,20 @@ class Session:
         clock: Callable[[], float] = time.time,
         owner: Owner | None = None,
         asks: bool = True,
+        remark: Remark = warn,
     ) -> None:
         """Make the agent ready.
 
         Args:
             agent: A term, or a program that was compiled before.
-            engine: ``recursive``, ``cek`` or ``adaptive``; wins over LAMBDAGENT_ENGINE, which wins
-                over the file; ``recursive`` where nobody says.
+            engine: Which one; else LAMBDAGENT_ENGINE says it, or the file, or it is ``recursive``.
             environment: Where keys come from; `os.environ` by default.
-            base_dir: Where relative paths of scripts start, and commands run; the working
-                directory by default.
+            base_dir: Where relative paths start and commands run; by default where we are.
             clock: Seconds since the epoch, for memories.
             owner: Whose memories are read and written; by default LAMBDAGENT_USER and
                 LAMBDAGENT_SESSION say that.
             asks: Models and tools are asked; a run that has ended asks nobody, and needs none.
+            remark: Told at the end of what the session remembered and a store does not forget.
 
         Raises:
             EffectError: A key is not set, a tool has no implementation, a command is refused, a
@@ -183,6 +184,7 @@ class Session:
         """
         self.program = agent if isinstance(agent, Program) else compile_term(agent)
         self.store: Store = {}
+        self._remark = remark
         environment = os.environ if environment is None else environment
         self._engine = _wanted_engine(engine, environment, self.program)
         self.linked: Linked = link(self.program)
@@ -320,8 +322,9 @@ class Session:
         write_record(path, {} if self._newest is None else self._newest.exchanges)
 
     def close(self) -> None:
-        """Give back connections."""
-        self.handlers.close()
+        """Give back connections, and forget what is of this session alone."""
+        for remark in self.handlers.close():
+            self._remark(remark)
 
     def __enter__(self) -> Session:
         """Return the session; leaving it closes it."""

@@ -19,8 +19,10 @@ from lambdagent.effects.confirming import Confirm, Confirmation, Decision
 from lambdagent.effects.listeners import Direct, Listening
 from lambdagent.effects.loop_thread import LoopThread
 from lambdagent.effects.run_events import RunEvent, Token, ToolCompleted, ToolDispatched
+from lambdagent.effects.stores import Owner
 from lambdagent.ir.program import Program
 from lambdagent.ir.surface import Term
+from lambdagent.machine.engines import EngineName
 from lambdagent.machine.state import Path
 
 # A signal that comes just before a wait does not end it: Ctrl-C is then noticed at the next look.
@@ -152,16 +154,25 @@ class Stream:
         return self._begin(confirm=confirm, listeners=[*self._listeners, Direct(listen)])
 
 
-def stream(agent: Term | Program, value: object, **options: Any) -> Stream:
+def stream(
+    agent: Term | Program,
+    value: object,
+    *,
+    engine: EngineName | None = None,
+    owner: Owner | None = None,
+    **options: Any,
+) -> Stream:
     """Return the run of `agent` on `value` as an iterator.
 
     Args:
         agent: A term, which runs in the session that its calls share; or a program, which gets a
-            session of its own.
+            session of its own, as does a term with an engine or an owner.
         value: Text, or any JSON value.
+        engine: That of `Session`.
+        owner: That of `Session`.
         options: Those of `Session.run`.
     """
-    return Stream(partial(_begin, agent, value), **options)
+    return Stream(partial(_begin, agent, value, engine, owner), **options)
 
 
 async def _held(run: Coroutine[Any, Any, Result]) -> Result | SystemExit | KeyboardInterrupt:
@@ -172,10 +183,17 @@ async def _held(run: Coroutine[Any, Any, Result]) -> Result | SystemExit | Keybo
         return error
 
 
-async def _begin(agent: Term | Program, value: object, **options: Any) -> Result:
-    if isinstance(agent, Term):  # it is held here: its session ends with it
+async def _begin(
+    agent: Term | Program,
+    value: object,
+    engine: EngineName | None,
+    owner: Owner | None,
+    **options: Any,
+) -> Result:
+    if isinstance(agent, Term) and engine is None and owner is None:
+        # It is held here: its session ends with it.
         return await session_of(agent).arun(value, **options)
-    with Session(agent) as session:
+    with Session(agent, engine=engine, owner=owner) as session:
         return await session.arun(value, **options)
 
 

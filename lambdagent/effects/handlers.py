@@ -437,10 +437,10 @@ class Handlers:
         """Whether every handler may be called on the thread of the driver."""
         return all(handler.instant for handler in self._by_site.values())
 
-    def close(self) -> None:
-        """Give back connections."""
+    def close(self) -> list[Diagnostic]:
+        """Give back connections; return what memories of the session could not be forgotten."""
         self._providers.close()
-        self._stores.close()
+        return self._stores.close()
 
     def _make(self, site: Site) -> Handler:
         match site.kind:

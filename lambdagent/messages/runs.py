@@ -118,6 +118,11 @@ MESSAGES: dict[str, Text] = {
         why="without a name all users would read what each of them said",
         fix="pass `--user NAME`, set LAMBDAGENT_USER, or pass `owner=Owner(user=…)` in Python",
     ),
+    "E022": Text(
+        "the memory `{name}` of this session is not forgotten: {message}",
+        why="what it holds is of a session that nobody can come back to",
+        fix="{hint}",
+    ),
     "E011": Text(
         "no thread can be started to wait for an answer: {reason}",
         fix="raise the limit of processes (`ulimit -u`), or end other programs",

@@ -20,8 +20,10 @@ from lambdagent import (
     compile_term,
     load_program,
 )
+from lambdagent.effects.protocol import StoreError
 from lambdagent.effects.stores.redis_server import RedisStore
 from lambdagent.effects.stores.sqlite import SqliteStore
+from lambdagent.errors import Diagnostic
 from lambdagent.frontend.build import SUMMARY_PROMPT
 from lambdagent.ir.program_text import program_json
 from tests.effects.agents import MODEL, Face, Speaker, face, speaker
@@ -325,6 +327,49 @@ def test_a_class_that_may_hold_the_memories_of_others_is_not_cleared(
     with Session(agent(speaker("1"), **where)) as session:
         session.run("q")
     assert Spaceless.held == {"of": "others", "q": "1"}
+
+
+class Stubborn(Spaceless):
+    """A store that does not forget."""
+
+    fault: ClassVar[Exception]
+
+    def __init__(self, space: str) -> None:
+        pass
+
+    def clear(self) -> None:
+        raise self.fault
+
+
+@pytest.mark.parametrize(
+    ("fault", "fix"),
+    [
+        (ConnectionError("no way of-the-environment"), "remove it there, or leave it"),
+        (StoreError("no way", "start it"), "start it"),
+    ],
+)
+def test_a_session_that_is_not_forgotten_is_told_and_has_its_answer(
+    monkeypatch: pytest.MonkeyPatch, fault: Exception, fix: str
+):
+    monkeypatch.setitem(sys.modules, "memories_of_a_test", sys.modules[__name__])
+    monkeypatch.setattr(Stubborn, "fault", fault, raising=False)
+    where = {"strategy": "custom", "customStore": "memories_of_a_test:Stubborn"}
+    told: list[Diagnostic] = []
+    environment = {"A_TOKEN": "of-the-environment"}
+    term = agent(speaker("1", "2", "3"), "a", **where)
+    with Session(term, environment=environment, remark=told.append) as session:
+        assert session.run("q").value == "1"
+        assert told == []
+    (left,) = told
+    assert (left.code, fix in str(left.fix)) == ("E022", True)
+    assert "the memory `a` of this session is not forgotten" in left.what
+    assert "no way" in left.what
+    assert "of-the-environment" not in left.what
+    with Session(term, owner=Owner(session="named"), remark=told.append) as session:
+        session.run("q")
+    assert len(told) == 1
+    with pytest.warns(UserWarning, match="is not forgotten"), Session(term) as session:
+        session.run("q")
 
 
 def test_a_home_that_is_not_known_is_told(monkeypatch: pytest.MonkeyPatch):

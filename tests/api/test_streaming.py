@@ -7,7 +7,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
+from uuid import uuid4
 
 import attrs
 import pytest
@@ -68,6 +70,25 @@ def test_streams_share_the_conversation_of_the_agent(collect: Collect):
     assert collect(agent.stream("two"))[-1].result.text == "4"
     program = compile_term(agent)
     assert collect(lambdagent.stream(program, "one"))[-1].result.text == "2"
+
+
+def test_a_stream_is_of_whoever_it_is_for(collect: Collect):
+    memory = {"strategy": "local", "scope": "user", "name": uuid4().hex}
+    model = Speaker(lambda call: str(call.messages[-1].text.count("I am")))
+    config = {
+        "type": "simple",
+        "name": "a",
+        "systemPrompt": "S.",
+        "model": {"provider": "openai", "name": "m"},
+        "memory": memory,
+    }
+    agent = lambdagent.build_agent(config, providers={"openai": model})
+    said = []
+    for user in ("ann", "bob", "ann"):
+        for each in (agent.stream, partial(lambdagent.stream, agent)):
+            stream = each("I am here.", owner=lambdagent.Owner(user=user), engine="cek")
+            said.append(collect(stream)[-1].result.text)
+    assert said == ["1", "2", "1", "2", "2", "2"]
 
 
 def test_an_agent_that_nobody_else_holds_lives_as_long_as_its_stream(collect: Collect):

@@ -76,7 +76,10 @@ def run(arguments: Namespace, out: Output) -> int:
     if arguments.checkpoint_dir is not None or program.checkpoints is not None:
         return _kept(arguments, out, keeping.begin(program, value, arguments))
     with running.Session(
-        program, engine=arguments.engine, owner=keeping.owner(arguments)
+        program,
+        engine=arguments.engine,
+        owner=keeping.owner(arguments),
+        remark=lambda remark: out.error(render_diagnostic(remark, word=NOTE)),
     ) as session:
         try:
             result = report.result_of(

@@ -20,12 +20,15 @@ from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.protocol import MemoryStore, StoreError
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.stores.local import LocalStore, Shelf
-from lambdagent.errors import EffectError, finding
+from lambdagent.errors import Diagnostic, EffectError, finding
 from lambdagent.ir.data import Data, Record, thaw
 from lambdagent.messages import phrase
 
 # What the memories of `strategy: local` hold that outlive a session, by space.
 _SHELVES: Final[dict[str, Shelf]] = {}
+
+
+_BY_HAND: Final = phrase("remove it there, or leave it: nobody reads it")
 
 
 @attrs.frozen
@@ -84,7 +87,7 @@ class Stores:
         self._session = owner.session or secrets.token_hex(8)
         self._lock = ForkSafeLock()
         self._made: dict[Hashable, MemoryStore] = {}
-        self._passing: list[MemoryStore] = []
+        self._passing: list[tuple[str, MemoryStore]] = []
 
     def of(self, name: str, size: int, where: Record) -> MemoryStore:
         """Return the store of the memory `name`, opened at its first use.
@@ -102,26 +105,39 @@ class Stores:
             store = self._made.get((where, space, size))
             if store is None:
                 try:
-                    store = self._opened(where, space, size)
+                    store, is_its_own = self._opened(where, space, size)
                 except StoreError as error:
                     told = self._redaction.text(error.message)
                     raise store_failure(name, StoreError(told, error.hint)) from error
                 self._made[where, space, size] = store
+                if is_its_own and where["scope"] == "session" and self._owner.session is None:
+                    self._passing.append((name, store))  # nobody can come back to it
             return store
 
-    def close(self) -> None:
-        """Forget the session, if nobody can come back to it, and close all stores."""
+    def close(self) -> list[Diagnostic]:
+        """Forget the session, if nobody can come back to it, and close all stores.
+
+        Returns what of it could not be forgotten.
+        """
         with self._lock:
             made, passing = list(self._made.values()), self._passing
             self._made, self._passing = {}, []
-        for store in passing:
-            with suppress(Exception):  # foreign code; what is left is of no session
+        left = []
+        for name, store in passing:
+            try:
                 store.clear()
+            except Exception as error:  # noqa: BLE001 - foreign code
+                is_ours = isinstance(error, StoreError)
+                told = str(error) if is_ours else f"{type(error).__name__}: {error}"
+                hint = error.hint if isinstance(error, StoreError) else _BY_HAND
+                told = self._redaction.text(told)
+                left.append(finding("E022", name=name, message=told, hint=hint))
         for store in made:
             close = getattr(store, "close", None)
             if callable(close):
                 with suppress(Exception):
                     close()
+        return left
 
     def _space(self, name: str, scope: str) -> str:
         """Return which of the memories in a store is meant."""
@@ -132,26 +148,25 @@ class Stores:
             raise EffectError(finding("E021", name=name))
         return f"{scope}/{_quoted(owner)}/{_quoted(name)}"
 
-    def _opened(self, where: Record, space: str, size: int) -> MemoryStore:
+    def _opened(self, where: Record, space: str, size: int) -> tuple[MemoryStore, bool]:
+        """Return a new store, and whether what it holds is of this space alone."""
         place = where["place"]
         match where["strategy"]:
             case "local":
                 shelf = _SHELVES.setdefault(space, Shelf())
-                return LocalStore(size, shelf=shelf, clock=self._clock)
+                return LocalStore(size, shelf=shelf, clock=self._clock), True
             case "sqlite":
                 from lambdagent.effects.stores.sqlite import SqliteStore
 
-                return self._passes(
-                    where, SqliteStore(self._file(place), space, size, clock=self._clock)
-                )
+                return SqliteStore(self._file(place), space, size, clock=self._clock), True
             case "redis":
                 from lambdagent.effects.stores.redis_server import RedisStore
 
-                return self._passes(where, RedisStore(redis_url(self._environment), space, size))
+                return RedisStore(redis_url(self._environment), space, size), True
         return self._custom(where, space, size)
 
-    def _custom(self, where: Record, space: str, size: int) -> MemoryStore:
-        """Return a store of a class of somebody else's that has answered."""
+    def _custom(self, where: Record, space: str, size: int) -> tuple[MemoryStore, bool]:
+        """Return a store of a class of somebody else's that has answered, and the same."""
         from lambdagent.effects.stores.custom import make_store
 
         path, settings = str(where["place"]), cast(Any, thaw(where["settings"]))
@@ -167,13 +182,7 @@ class Stores:
             hint = phrase("mend `{path}`, or what it needs", path=path)
             raise StoreError(f"{type(error).__name__}: {error}", hint) from error
         # What is not told whose memory it is may hold those of others, too.
-        return self._passes(where, store) if "space" in taken else store
-
-    def _passes(self, where: Record, store: MemoryStore) -> MemoryStore:
-        """Return `store`, and note it if nobody can come back to what it keeps."""
-        if where["scope"] == "session" and self._owner.session is None:
-            self._passing.append(store)
-        return store
+        return store, "space" in taken
 
     def _file(self, place: Data) -> Path:
         """Return the file of an SQLite memory."""

@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from lambdagent.effects.leases import Leases
 from lambdagent.effects.protocol import Entry, StoreError
@@ -90,6 +91,19 @@ _UNLIMITED = -1
 _EVERYTHING = 2**31
 _INSTALL: Final = phrase("pip install 'lambdagent[redis]'")
 _CHECK: Final = phrase("start the server, or set LAMBDAGENT_REDIS_URL to where it is")
+_FORM: Final = phrase("set LAMBDAGENT_REDIS_URL to one such as `redis://localhost:6379`")
+_ALLOW: Final = phrase("allow the user in LAMBDAGENT_REDIS_URL to write")
+# What to do where the server is there and refuses: by what its words hold, the first one counts.
+_REFUSALS: Final = {
+    "DB index": phrase("check the number of the database in LAMBDAGENT_REDIS_URL"),
+    "can't run this command": _ALLOW,
+    "no permissions": _ALLOW,
+    "maxmemory": phrase("give the server more room: `maxmemory`"),
+    "read only": phrase("set LAMBDAGENT_REDIS_URL to a server that can be written to"),
+    "WRONGTYPE": phrase(
+        "remove the keys there that begin with `lambdagent:`, or use another server"
+    ),
+}
 
 
 class RedisStore:
@@ -123,8 +137,8 @@ class RedisStore:
         self._recent = self._server.register_script(_RECENT)
         self._clear = self._server.register_script(_CLEAR)
         try:
-            with self._asking():
-                self._server.ping()
+            with self._asking():  # can it be written to? No key is like this one
+                self._server.zrem(self._newest, b"\xff")
         except BaseException:
             self.close()
             raise
@@ -133,7 +147,7 @@ class RedisStore:
         """Return the value of `key`, or None."""
         with self._asking():
             entry: Any = self._server.get(self._prefix + _bytes(key))
-        return None if entry is None else _read(entry)[1]
+        return None if entry is None else self._read(key, entry)[1]
 
     def put(self, key: str, value: Any, ttl: float = 0) -> None:
         """Keep `value` for `ttl` seconds; 0 means for ever."""
@@ -153,8 +167,9 @@ class RedisStore:
             now, *found = self._recent(keys=[self._newest], args=[self._prefix, count])
         entries = []
         for key, entry in zip(found[::2], found[1::2], strict=True):
-            written, value = _read(entry)
-            entries.append(Entry(_text(key), value, max(0.0, float(now) - written)))
+            name = _text(key)
+            written, value = self._read(name, entry)
+            entries.append(Entry(name, value, max(0.0, float(now) - written)))
         return entries[::-1]
 
     def clear(self) -> None:
@@ -175,16 +190,32 @@ class RedisStore:
 
         try:
             yield
-        except (exceptions.AuthenticationError, exceptions.NoPermissionError) as error:
+        except exceptions.AuthenticationError as error:
             hint = phrase("check the user and the password in LAMBDAGENT_REDIS_URL")
-            raise self._failed(error, hint) from error
+            wants = phrase("it wants a password")
+            reason = wants if str(error).startswith(("HELLO", "NOAUTH")) else str(error)
+            raise self._failed(reason, hint) from error
+        except exceptions.ResponseError as error:  # it is there, and answers
+            told = str(error)
+            hints = (hint for part, hint in _REFUSALS.items() if part in told)
+            hint = next(hints, phrase("see what the server at LAMBDAGENT_REDIS_URL lacks"))
+            raise self._failed(told, hint) from error
         except (exceptions.RedisError, OSError) as error:
-            raise self._failed(error, _CHECK) from error
+            raise self._failed(str(error), _CHECK) from error
 
-    def _failed(self, error: Exception, hint: str) -> StoreError:
-        reason = str(error).rstrip(".")
+    def _failed(self, reason: str, hint: str) -> StoreError:
+        reason = reason.partition(" script: ")[0].rstrip(".")
         what = phrase("the server at `{url}`: {reason}", url=self._shown, reason=reason)
         return StoreError(what, hint)
+
+    def _read(self, key: str, entry: bytes) -> tuple[float, Any]:
+        """Return when an entry was put, and its value."""
+        written, _, value = entry.partition(b"\n")
+        try:
+            return float(written), json.loads(value)
+        except ValueError as error:
+            reason = phrase("the entry `{key}` is none that was put here", key=key[:60])
+            raise self._failed(reason, _REFUSALS["WRONGTYPE"]) from error
 
 
 def _connected(url: str) -> Redis:
@@ -199,6 +230,7 @@ def _connected(url: str) -> Redis:
         what = phrase("the package `redis` is not installed")
         raise StoreError(what, _INSTALL) from error
     try:
+        _check_database(url)
         server: Redis = redis.Redis.from_url(
             url, socket_timeout=_PATIENCE_S, socket_connect_timeout=_PATIENCE_S
         )
@@ -207,18 +239,23 @@ def _connected(url: str) -> Redis:
         server.connection_pool.make_connection()  # looks at the options, asks nobody
     except (ValueError, TypeError, redis.RedisError):  # their words may hold parts of the URL
         what = phrase("this is no URL of a Redis server: `{url}`", url=shown_url(url))
-        hint = phrase("set LAMBDAGENT_REDIS_URL to one such as `redis://localhost:6379`")
-        raise StoreError(what, hint) from None
+        raise StoreError(what, _FORM) from None
     return server
 
 
+def _check_database(url: str) -> None:
+    """Check that what stands behind the host is a number: the SDK passes over anything else.
+
+    Raises:
+        ValueError: It is none.
+    """
+    parts = urlsplit(url)
+    number = parts.path.strip("/")
+    if parts.scheme != "unix" and number and not (number.isascii() and number.isdecimal()):
+        raise ValueError
+
+
 _servers: Final = Leases(_connected)
-
-
-def _read(entry: bytes) -> tuple[float, Any]:
-    """Return when an entry was put, and its value."""
-    written, _, value = entry.partition(b"\n")
-    return float(written), json.loads(value)
 
 
 def _bytes(key: str) -> bytes:

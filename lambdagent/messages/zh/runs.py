@@ -118,6 +118,11 @@ MESSAGES: dict[str, Text] = {
         why="没有名称，所有用户都会读到彼此说过的话",
         fix="传入 `--user NAME`，设置 LAMBDAGENT_USER，或在 Python 中传入 `owner=Owner(user=…)`",
     ),
+    "E022": Text(
+        "这次会话的记忆 `{name}` 没有被清除：{message}",
+        why="它属于一个再也无人能回到的会话",
+        fix="{hint}",
+    ),
     "E011": Text(
         "无法启动等待回答的线程：{reason}",
         fix="提高进程数上限 (`ulimit -u`)，或者结束其他程序",

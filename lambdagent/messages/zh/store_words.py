@@ -34,6 +34,23 @@ PHRASES: dict[str, str] = {
     "start the server, or set LAMBDAGENT_REDIS_URL to where it is": (
         "启动服务器，或将 LAMBDAGENT_REDIS_URL 设为它的地址"
     ),
+    "check the number of the database in LAMBDAGENT_REDIS_URL": (
+        "检查 LAMBDAGENT_REDIS_URL 中的数据库编号"
+    ),
+    "allow the user in LAMBDAGENT_REDIS_URL to write": ("允许 LAMBDAGENT_REDIS_URL 中的用户写入"),
+    "give the server more room: `maxmemory`": "给服务器更多空间：`maxmemory`",
+    "set LAMBDAGENT_REDIS_URL to a server that can be written to": (
+        "将 LAMBDAGENT_REDIS_URL 设为可写的服务器"
+    ),
+    "remove the keys there that begin with `lambdagent:`, or use another server": (
+        "删除那里以 `lambdagent:` 开头的键，或换一台服务器"
+    ),
+    "see what the server at LAMBDAGENT_REDIS_URL lacks": (
+        "查看 LAMBDAGENT_REDIS_URL 处的服务器缺少什么"
+    ),
+    "it wants a password": "它要求密码",
+    "the entry `{key}` is none that was put here": "条目 `{key}` 不是在这里写入的",
+    "remove it there, or leave it: nobody reads it": "到那里删除它，或者不管它：没有人会读它",
     "check the user and the password in LAMBDAGENT_REDIS_URL": (
         "检查 LAMBDAGENT_REDIS_URL 中的用户名和密码"
     ),

@@ -117,6 +117,64 @@ def test_a_wrong_password_is_told_without_it(tmp_path: Path):
         assert "check the user and the password" in told(server.url)
 
 
+# How a server that is there refuses: what is done to it, what is asked, and what is to be done.
+REFUSALS = {
+    "no such database": ([], "/99", "check the number of the database"),
+    "no number of a database": ([], "/first", "such as `redis://localhost:6379`"),
+    "a reader": (
+        ["ACL SETUSER reader on >long-enough-word ~* +@read +@connection +zrem +evalsha +script"],
+        "reader:long-enough-word",
+        "allow the user in LAMBDAGENT_REDIS_URL to write",
+    ),
+    "nobody may write": (
+        ["ACL SETUSER looker on >long-enough-word ~* +@read +@connection"],
+        "looker:long-enough-word",
+        "allow the user in LAMBDAGENT_REDIS_URL to write",
+    ),
+    "no room": (["CONFIG SET maxmemory 1"], "", "give the server more room"),
+    "a replica": (["REPLICAOF 127.0.0.1 1"], "", "a server that can be written to"),
+    "another kind": (["SET lambdagent:{s}:newest text"], "", "remove the keys there"),
+    "another entry": (
+        ["ZADD lambdagent:{s}:newest 1 k", "SET lambdagent:{s}:entry:k text"],
+        "",
+        "remove the keys there",
+    ),
+}
+
+
+def test_a_server_that_refuses_is_told_with_what_to_do(server: RedisServer):
+    told = {}
+    administrator = Redis.from_url(server.url)
+    for name, (done, asked, hint) in REFUSALS.items():
+        for command in ("REPLICAOF NO ONE", "CONFIG SET maxmemory 0", "FLUSHALL", *done):
+            administrator.execute_command(*command.split(" "))
+        user = asked if ":" in asked else ""
+        url = server.url.replace("redis://", f"redis://{user}@" if user else "redis://")
+        with pytest.raises(StoreError) as caught:
+            write_and_read(url + ("" if user else asked))
+        told[name] = hint if hint in caught.value.hint else str(caught.value.hint)
+        assert "script:" not in caught.value.message
+        assert "long-enough" not in f"{caught.value.message} {caught.value.__cause__}"
+    administrator.close()
+    assert told == {name: hint for name, (_, _, hint) in REFUSALS.items()}
+
+
+def write_and_read(url: str) -> None:
+    store = RedisStore(url, "s")
+    try:
+        store.put("a", "x" * 1000)
+        store.list_recent(5)
+    finally:
+        store.close()
+
+
+def test_what_cannot_be_written_to_is_told_when_it_is_opened(server: RedisServer):
+    with Redis.from_url(server.url) as administrator:
+        administrator.execute_command("REPLICAOF", "127.0.0.1", "1")
+    with pytest.raises(StoreError, match="read only"):
+        RedisStore(server.url, "s")
+
+
 def test_without_the_sdk_it_is_said_how_to_install_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "redis", None)
     with pytest.raises(StoreError) as caught:
