@@ -18,7 +18,7 @@ from typing import Final, Protocol
 import attrs
 
 from lambdagent.effects.llm import Providers
-from lambdagent.effects.llm.foreign import adapted
+from lambdagent.effects.llm.foreign import ForeignProvider, adapted
 from lambdagent.effects.output_form import OutputForm, form_of
 from lambdagent.effects.protocol import (
     AgingStore,
@@ -402,6 +402,7 @@ class Handlers:
         self._clock = clock
         self._by_site: dict[str, Handler] = {}
         self._models: dict[str, ModelHandler] = {}
+        self._adapted: list[ForeignProvider] = []
         problems: list[Diagnostic] = []
         for site in sites.values():
             if site.site_class == "oracle" and site.kind != "confirm":
@@ -440,6 +441,8 @@ class Handlers:
     def close(self) -> list[Diagnostic]:
         """Give back connections; return what memories of the session could not be forgotten."""
         self._providers.close()
+        for provider in self._adapted:
+            provider.close()
         return self._stores.close()
 
     def _make(self, site: Site) -> Handler:
@@ -479,6 +482,8 @@ class Handlers:
             provider = self._providers.of(model)
         else:
             provider = adapted(model.provider, registry.lookup(bound), natively=natively)
+            if isinstance(provider, ForeignProvider):
+                self._adapted.append(provider)
         price = self._prices.get(model.name)
         return ModelHandler(site, model, provider, self.redaction, price)
 

@@ -142,7 +142,8 @@ class Courier(ABC):
         self._lines: dict[int, _Line] = {}  # by process
         url = urlsplit(endpoint.base_url)
         host = url.netloc.rpartition("@")[2]
-        self._log = TransportLog(host + self.path(url.path.rstrip("/")), endpoint.masked)
+        way = f"POST {host}{self.path(url.path.rstrip('/'))}"
+        self._log = TransportLog(way, endpoint.masked)
 
     @abstractmethod
     def path(self, base: str) -> str:

@@ -11,11 +11,13 @@ import json
 import logging
 import time
 from asyncio import CancelledError
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any, Final
 
-from lambdagent.effects.protocol import ModelCall, Reply
+from lambdagent.effects.protocol import Cancellation, ModelCall, Reply
 from lambdagent.errors import EffectError
 
 LOGGER: Final = logging.getLogger("lambdagent")
@@ -39,25 +41,51 @@ _HEADERS: Final = "extra_headers"
 class TransportLog:
     """Tells of the calls of one provider."""
 
-    def __init__(self, address: str, masked: Callable[[str], str]) -> None:
-        """Tell of requests to `address`, a host and a path; `masked` takes out the secrets."""
-        self._address = address
+    def __init__(self, way: str, masked: Callable[[str], str]) -> None:
+        """Tell of requests that go a `way`, such as a method, a host and a path.
+
+        `masked` takes out the secrets.
+        """
+        self._way = way
         self._masked = masked
 
     async def follow(self, call: ModelCall, answer: Callable[[], Awaitable[Reply]]) -> Reply:
         """Return what `answer`, which makes `call`, returns, and tell how it ended."""
         _is_ours.set(True)
+        with self.telling(call) as tell:
+            reply = await answer()
+            tell(reply)
+        return reply
+
+    @contextmanager
+    def telling(
+        self, call: ModelCall, cancel: Cancellation | None = None
+    ) -> Iterator[Callable[[Reply], None]]:
+        """Tell how `call` ends; what is yielded is told the reply.
+
+        Args:
+            call: The call.
+            cancel: Says when nobody waits any more; that of the call by default.
+        """
         began_s = time.monotonic()
         try:
-            reply = await answer()
+            yield partial(self._answered, call, began_s)
         except CancelledError:
-            LOGGER.info("%s: cancelled after %.2f s", call.site, time.monotonic() - began_s)
+            self._cancelled(call, began_s)
             raise
         except EffectError as error:
+            if (cancel or call.cancel).cancelled:
+                self._cancelled(call, began_s)
+                raise
             code = error.diagnostic.code
             LOGGER.warning("%s: %s after %.2f s", call.site, code, time.monotonic() - began_s)
             self._debug(call, "failed", error.diagnostic.what)
             raise
+
+    def _cancelled(self, call: ModelCall, began_s: float) -> None:
+        LOGGER.info("%s: cancelled after %.2f s", call.site, time.monotonic() - began_s)
+
+    def _answered(self, call: ModelCall, began_s: float, reply: Reply) -> None:
         usage = reply.usage
         tokens = "?" if usage is None else f"{usage.input} + {usage.output}"
         LOGGER.info(
@@ -68,11 +96,10 @@ class TransportLog:
             reply.finish_reason,
         )
         self._debug(call, "answer", reply.to_data())
-        return reply
 
     def sends(self, call: ModelCall, request: Mapping[str, Any], number: int) -> None:
         """Tell that a request goes out, the `number`th of `call`."""
-        LOGGER.info("%s: POST %s, request %d", call.site, self._address, number)
+        LOGGER.info("%s: %s, request %d", call.site, self._way, number)
         body = {name: value for name, value in request.items() if name != _HEADERS}
         self._debug(call, "request", body)
 

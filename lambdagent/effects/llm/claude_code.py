@@ -31,8 +31,10 @@ from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.messages import is_default_temperature
 from lambdagent.effects.process import Launch, Outcome, run_group, without_secrets
 from lambdagent.effects.protocol import Cancellation, Message, ModelCall, Reply, Usage
+from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.replies import OutOfFormError, count, has_counts, reply_of
 from lambdagent.effects.tools import in_thread
+from lambdagent.effects.transport_log import TransportLog
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.limits import usd_of
 from lambdagent.ir.model import Model
@@ -93,6 +95,7 @@ class ClaudeCode:
         self._environment = {**without_secrets(environment), **own}
         if model.base_url is not None:
             self._environment["ANTHROPIC_BASE_URL"] = model.base_url
+        self._log = TransportLog(_PROGRAM, Redaction(environment).text)
         self._lock = ForkSafeLock()
         self._sessions: dict[str, str] = {}
 
@@ -126,10 +129,12 @@ class ClaudeCode:
         messages = call.messages
         with self._lock:
             session = self._sessions.get(_digest(messages[:-1]))
-        try:
-            reply = self._ask(call, stop, messages, session)
-        except _ForgottenError:
-            reply = self._ask(call, stop, messages, None)
+        with self._log.telling(call, stop) as tell:
+            try:
+                reply = self._ask(call, stop, messages, session)
+            except _ForgottenError:
+                reply = self._ask(call, stop, messages, None, number=2)
+            tell(reply)
         self._remember(messages, reply)
         return reply
 
@@ -143,7 +148,12 @@ class ClaudeCode:
                 self._sessions.pop(next(iter(self._sessions)))
 
     def _ask(
-        self, call: ModelCall, stop: Cancellation, messages: Sequence[Message], session: str | None
+        self,
+        call: ModelCall,
+        stop: Cancellation,
+        messages: Sequence[Message],
+        session: str | None,
+        number: int = 1,
     ) -> Reply:
         dictation = _Lines(call)
         given = messages[-1].text if session else _transcript(messages)
@@ -155,8 +165,10 @@ class ClaudeCode:
         )
         try:
             with _system_prompt(messages) as prompt:
+                arguments = _arguments(call.model, prompt, session)
+                self._log.sends(call, {"arguments": arguments, "input": given}, number)
                 outcome = run_group(
-                    [self._program, *_arguments(call.model, prompt, session)],
+                    [self._program, *arguments],
                     given.encode("utf-8", "replace"),
                     call.timeout_s,
                     stop,

@@ -2,6 +2,9 @@
 
 In go messages as ``[{"role": …, "content": …}]``, out comes a text, or a mapping with what
 `Reply.to_data` writes. `chat` may be asynchronous; whatever it raises is a failure of the model.
+Where a run is not awaited, all calls of an asynchronous `chat` are made on one event loop, so that
+it may keep a client; where it is, on the loop of the caller.
+
 With `toolCalling: native` it gets ``tools=[{"name": …, "description": …, "parameters": …}]`` too;
 a message then may have ``tool_calls`` (``id``, ``name``, ``arguments``) or a ``tool_call_id``.
 
@@ -10,9 +13,9 @@ Source: specification 5.5 and 11.1.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-from collections.abc import Mapping
+import os
+from collections.abc import Awaitable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
@@ -20,9 +23,11 @@ from typing import Any, cast
 import attrs
 
 from lambdagent.effects.classes import NoClassError, UnmadeError, class_at, made
-from lambdagent.effects.protocol import Message, ModelCall, Provider, Reply
+from lambdagent.effects.loop_thread import LoopThread
+from lambdagent.effects.protocol import Cancellation, Message, ModelCall, Provider, Reply
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.tools import in_thread
+from lambdagent.effects.transport_log import TransportLog
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir.data import Record, freeze, thaw
 from lambdagent.ir.model import Model
@@ -50,38 +55,74 @@ class ForeignProvider:
         self._provider = provider
         self._hint = hint
         self._is_ours = is_ours
+        self._log = TransportLog(f"{type(provider).__name__}.chat", str)
+        self._loops: dict[int, LoopThread] = {}  # by process
 
     def chat(self, call: ModelCall) -> Reply:
-        """Return the model's reply; an asynchronous one gets an event loop of its own.
+        """Return the model's reply.
 
         Raises:
             EffectError: The object raised, or returned no reply.
         """
         messages, offered = _messages(call), _offered(call)  # may be too large to be sent
-        try:
-            answer = self._provider.chat(messages, **offered)
-            if inspect.isawaitable(answer):
-                answer = asyncio.run(_awaited(answer))
-            return Reply.from_data(freeze(answer))
-        except Exception as error:
-            raise self._failed(call, error) from error
+        with self._log.telling(call) as tell:
+            try:
+                answer = self._answer(call, messages, offered)
+                if inspect.isawaitable(answer):
+                    answer = self._awaited(answer, call.cancel)
+                reply = Reply.from_data(freeze(answer))
+            except Exception as error:
+                raise self._failed(call, error) from error
+            tell(reply)
+        return reply
 
     async def achat(self, call: ModelCall) -> Reply:
         """Return the model's reply; a plain `chat` runs on a thread of its own."""
         if not inspect.iscoroutinefunction(self._provider.chat):
             return await in_thread(lambda: self.chat(call))
         messages, offered = _messages(call), _offered(call)
-        try:
-            return Reply.from_data(freeze(await self._provider.chat(messages, **offered)))
-        except Exception as error:
-            raise self._failed(call, error) from error
+        with self._log.telling(call) as tell:
+            try:
+                reply = Reply.from_data(freeze(await self._answer(call, messages, offered)))
+            except Exception as error:
+                raise self._failed(call, error) from error
+            tell(reply)
+        return reply
+
+    def _answer(
+        self, call: ModelCall, messages: list[dict[str, Any]], offered: dict[str, Any]
+    ) -> Any:
+        self._log.sends(call, {"messages": messages, **offered}, 1)
+        return self._provider.chat(messages, **offered)
 
     def close(self) -> None:
-        """Close the object, if it is ours and can be closed."""
+        """Close the object, if it is ours and can be closed, and end what it runs on."""
         close = getattr(self._provider, "close", None)
         if self._is_ours and callable(close):
             with suppress(Exception):  # foreign code; all it was asked is answered
-                close()
+                closing = close()
+                if inspect.isawaitable(closing):
+                    self._awaited(closing, Cancellation())
+        loop = self._loops.pop(os.getpid(), None)
+        if loop is not None:
+            loop.close()
+
+    def _awaited(self, answer: Awaitable[Any], cancel: Cancellation) -> Any:
+        """Return what `answer` comes to, on the loop that all such answers share."""
+        process = os.getpid()
+        loop = self._loops.get(process)
+        if loop is None:  # `setdefault` is atomic
+            loop = self._loops.setdefault(process, LoopThread(f"lambdagent-{self._name}"))
+        future = loop.submit(_held(answer))
+        forget = cancel.on_cancel(future.cancel)
+        try:
+            outcome = future.result()
+        finally:
+            future.cancel()  # an interrupted wait, such as Ctrl-C; a finished future does not mind
+            forget()
+        if isinstance(outcome, SystemExit | KeyboardInterrupt):
+            raise outcome
+        return outcome
 
     def _failed(self, call: ModelCall, error: Exception) -> EffectError:
         message = f"{type(error).__name__}: {error}"
@@ -90,8 +131,12 @@ class ForeignProvider:
         )
 
 
-async def _awaited(answer: Any) -> Any:
-    return await answer
+async def _held(answer: Awaitable[Any]) -> Any:
+    """Return what `answer` comes to, also what would end the event loop, had it escaped."""
+    try:
+        return await answer
+    except (SystemExit, KeyboardInterrupt) as error:
+        return error
 
 
 def _messages(call: ModelCall) -> list[dict[str, Any]]:

@@ -2,27 +2,31 @@
 
 import asyncio
 import json
+import logging
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import attrs
 import pytest
 
-from lambdagent import load_program, run
+from lambdagent import Session, build_agent, load_program, run
 from lambdagent.effects.llm import Providers, claude_code, make_provider
 from lambdagent.effects.llm.claude_code import ClaudeCode
 from lambdagent.effects.protocol import Cancellation, Message, Reply, Usage
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.speech import Speech
-from lambdagent.errors import EffectError
+from lambdagent.errors import EffectError, LambdagentError
+from lambdagent.frontend import schema
 from lambdagent.ir.model import Model
 from tests.effects.calls import HELLO, model_call
 
 MODEL = Model(provider="claude-code", name="sonnet")
 SOURCE = Path(__file__).with_name("claude.py")
+GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "requests"
 
 
 class Program:
@@ -204,12 +208,15 @@ def test_a_call_that_takes_too_long_ends(program: Program):
         program.provider().chat(model_call(MODEL, timeout_s=0.3))
 
 
-def test_a_call_that_is_cancelled_ends(program: Program):
+def test_a_call_that_is_cancelled_ends(program: Program, caplog: pytest.LogCaptureFixture):
     program.says({"sleep": 60})
     cancel = Cancellation()
     threading.Timer(0.3, cancel.cancel).start()
+    caplog.set_level(logging.INFO, "lambdagent")
     with pytest.raises(EffectError, match="cancelled"):
-        program.provider().chat(model_call(MODEL, cancel=cancel))
+        program.provider().chat(model_call(MODEL, agent="stopped", cancel=cancel))
+    told = [each for each in caplog.records if "llm:stopped: cancelled after" in each.getMessage()]
+    assert [each.levelname for each in told] == ["INFO"]
 
 
 def test_a_task_that_is_cancelled_kills_the_program(program: Program):
@@ -225,6 +232,104 @@ def test_a_task_that_is_cancelled_kills_the_program(program: Program):
     with pytest.raises(asyncio.CancelledError):
         asyncio.run(ask())
     assert time.monotonic() - began < 30
+
+
+def test_the_log_tells_of_each_request_and_its_end(
+    program: Program, caplog: pytest.LogCaptureFixture
+):
+    key = "planted-key-of-claude"
+    program.says({"text": f"the answer, {key}"}, {"stderr": f"bad {key}"}, forgotten=("s0",))
+    provider = program.provider(ANTHROPIC_API_KEY=key)
+    caplog.set_level(logging.DEBUG, "lambdagent")
+    provider.chat(model_call(MODEL, turns("1"), "teller"))
+    with pytest.raises(EffectError):  # the session is forgotten, and what is asked then fails
+        provider.chat(model_call(MODEL, turns("1", f"the answer, {key}", "2"), "teller"))
+    rows = [(each.levelname, each.getMessage()) for each in caplog.records]
+    told = [(level, line) for level, line in rows if line.startswith("llm:teller")]
+    assert [line for level, line in told if level == "INFO" and "answered" not in line] == [
+        "llm:teller: claude, request 1",
+        "llm:teller: claude, request 1",
+        "llm:teller: claude, request 2",
+    ]
+    assert any("answered in" in line and "113 + 7 tokens" in line for _, line in told)
+    (failed,) = (line for level, line in told if level == "WARNING")
+    assert "llm:teller: E002 after" in failed
+    debug = "\n".join(line for level, line in told if level == "DEBUG")
+    assert "--system-prompt=s" in debug
+    assert key not in caplog.text
+    assert "[ANTHROPIC_API_KEY]" in debug
+
+
+SAMPLE: dict[str, Any] = {
+    "name": "sonnet",
+    "maxTokens": 12,
+    "conversation": "full",
+    "maxHistoryTokens": 1000,
+    "contextWindow": 4000,
+    "timeout": 9,
+    "toolCalling": "auto",
+    "baseUrl": "https://claude.test",
+}
+LONG = "All that was said before. " * 40
+
+
+def asked_by(program: Program, settings: dict[str, Any], kind: str = "simple") -> list[Any]:
+    """Return what two runs of a session ask the program."""
+    config: dict[str, Any] = {"type": kind, "name": "clerk", "systemPrompt": "Be brief."}
+    config["model"] = {"provider": "claude-code", **settings}
+    said = [{"text": "ok"}]
+    if kind == "react":
+        tool = {"name": "lookup", "description": "Look a word up."}
+        config |= {"tools": [tool], "mcp": {"localTools": ["lookup", "terminate"]}}
+        calls = [{"tool": "lookup", "args": "amber"}, {"tool": "terminate", "args": "ok"}]
+        said = [{"text": json.dumps(call)} for call in calls]
+    program.says(*said)
+    (program.folder / "asked.jsonl").unlink(missing_ok=True)
+    tools = {"lookup": lambda word: f"about {word}"} if kind == "react" else {}
+    with Session(build_agent(config, tools=tools), environment=program.environment) as session:
+        session.run(LONG)
+        if kind == "simple":
+            session.run("And now?")
+    return program.asked
+
+
+@pytest.mark.parametrize("kind", ["simple", "react"])
+def test_the_whole_request_is_as_documented(
+    program: Program, golden: Callable[[Path, str], None], kind: str
+):
+    """By https://code.claude.com/docs/en/cli-reference."""
+    text = json.dumps(asked_by(program, SAMPLE, kind), indent=2).replace(LONG, "…")
+    golden(GOLDEN / f"claude-code-{kind}.txt", f"{text}\n")
+
+
+# Another value of each setting; what the program cannot be told is refused.
+OTHERS: dict[str, Any] = {
+    "name": "opus",
+    "maxTokens": 13,
+    "temperature": 0.9,
+    "topP": 0.5,
+    "stopSequences": ["END"],
+    "conversation": False,
+    "contextWindow": 100,
+    "baseUrl": "https://other.test",
+    "toolCalling": "native",
+}
+# What is not told: how long is waited, how much is kept, and what only a script has.
+OURS = {"timeout", "maxHistoryTokens", "script", "provider"}
+
+
+def test_each_setting_changes_what_is_asked_or_is_refused(program: Program):
+    assert set(schema.MODEL.fields) == OTHERS.keys() | OURS
+    before = asked_by(program, SAMPLE)
+    silent, codes = [], set()
+    for field, other in OTHERS.items():
+        kind = "react" if field == "toolCalling" else "simple"
+        try:
+            if asked_by(program, {**SAMPLE, field: other}, kind) == before:
+                silent.append(field)
+        except LambdagentError as error:
+            codes.add(error.diagnostic.code)
+    assert (silent, codes) == ([], {"E005", "E015", "S104"})
 
 
 def test_a_session_id_is_never_an_option(program: Program):
