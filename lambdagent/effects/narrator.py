@@ -41,6 +41,7 @@ from lambdagent.effects.run_events import (
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.exchange import Failure, key_text
+from lambdagent.ir.finish_reasons import finish_of_reason
 from lambdagent.ir.labels import (
     EXIT_CONDITION,
     LOOP_ENTERED,
@@ -218,6 +219,7 @@ class Narrator:
         site, branch = request.site, request.key[:-1]
         reply = reply_of(answer)
         usage = None if reply is None else reply.usage
+        reason = None if reply is None else reply.finish_reason
         self._told.add(usage)
         model = site.static["model"]
         return LlmCalled(
@@ -230,7 +232,8 @@ class Narrator:
             completion_tokens=None if usage is None else usage.output,
             cost_usd=None if usage is None else usage.usd,
             latency_ms=took_s * 1000,
-            finish_reason=None if reply is None else reply.finish_reason,
+            finish_reason=reason,
+            finish=finish_of_reason(reason),
             success=reply is not None,
             text=_text(answer) if reply is None else reply.text,
         )

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lambdagent.effects.protocol import Reply, ToolCall, Usage
+from lambdagent.ir.finish_reasons import finish_of_reason
 from lambdagent.messages import phrase
 
 CHECK_URL = phrase("check `model.baseUrl`")
-_ENDED = {"stop", "end_turn", "stop_sequence", "eos", "eos_token"}
 _CHANGE = phrase("change the prompt or the input")
 _RAISE = phrase("raise `model.maxTokens`")
-_REMEDIES = {
-    "length": _RAISE,
-    "max_tokens": _RAISE,
-    "content_filter": _CHANGE,
-    "refusal": _CHANGE,
-}
+_REMEDIES = {"length": _RAISE}
 
 
 class OutOfFormError(Exception):
@@ -86,9 +81,10 @@ def reply_of(
         if reason is None and content is None:
             what = phrase("the answer has no text")
             raise OutOfFormError(what)
-        if reason is not None and reason.lower() not in _ENDED:
+        finish = finish_of_reason(reason)
+        if reason is not None and finish != "stop":
             what = phrase("the model gave no text, it stopped with `{reason}`", reason=reason[:40])
-            raise OutOfFormError(what, _REMEDIES.get(reason.lower(), _CHANGE))
+            raise OutOfFormError(what, _REMEDIES.get(finish or "", _CHANGE))
     return Reply(text, reason, calls, usage, session)
 
 

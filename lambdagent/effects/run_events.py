@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import attrs
 
+from lambdagent.ir.finish_reasons import Finish
 from lambdagent.machine.state import Path
 
 
@@ -76,6 +77,8 @@ class LlmCalled(RunEvent):
         cost_usd: What the call cost, in US dollars; None if that is not known.
         latency_ms: Milliseconds from the question to the answer.
         finish_reason: Why it stopped, in the provider's own word.
+        finish: The same in one of four words: ``stop``, ``length``, ``tool_calls``,
+            ``content_filter``; None where it means something else.
         success: Whether it answered.
         text: The answer, or what went wrong.
     """
@@ -87,6 +90,7 @@ class LlmCalled(RunEvent):
     cost_usd: float | None
     latency_ms: float
     finish_reason: str | None
+    finish: Finish | None
     success: bool
     text: str
 

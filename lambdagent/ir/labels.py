@@ -34,6 +34,7 @@ UNSHOWN: Final = frozenset({"exit", "memory", LOOP})
 # What the exit test of a ReAct loop may use.
 EARLY_STOP_NAMES: Final = (
     *("x", "content", "turn", "finish_reason", "tool_calls", "tool_results", "observation"),
+    "finish",
 )
 
 _CALL: Final = "call "

@@ -13,11 +13,11 @@ import attrs
 
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
 from lambdagent.ir.data_schema import fits_alone, problems_of
+from lambdagent.ir.finish_reasons import finish_of_reason
 from lambdagent.ir.loose_json import STRICT
 
 _AS_TEXT: Final = 'call one with {"tool": "<name>", "args": {…}}, or give the final answer'
 # What providers call it that a reply was cut off by the token limit, or by the end of the window.
-_CUT_OFF: Final = {"length", "max_tokens", "model_length", "model_context_window_exceeded"}
 
 Reason: TypeAlias = Literal["unknown_tool", "truncated", "malformed", "arguments", "too_many"]
 
@@ -56,7 +56,7 @@ def finish_of(reply: Data) -> str | None:
 
 def is_cut(finish_reason: str | None) -> bool:
     """Whether a reply ends before its end."""
-    return finish_reason is not None and finish_reason.lower() in _CUT_OFF
+    return finish_of_reason(finish_reason) == "length"
 
 
 def refusal(reason: Reason, what: str, tools: Sequence[str], how: str = _AS_TEXT) -> Invalid:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_schema import problems_of
+from lambdagent.ir.finish_reasons import finish_of_reason
 from lambdagent.ir.labels import (
     EXIT_CONDITION,
     FITTING,
@@ -75,6 +76,7 @@ def stop(static: Record) -> HostFunction:
             "x": text_of(reply),
             "content": text_of(reply),
             "turn": done + 1 if isinstance(done, int) else 1,
+            "finish": finish_of_reason(finish_of(reply)),
             "finish_reason": finish_of(reply),
             **tools_of(reply, *seen),
         }

@@ -120,11 +120,20 @@ def test_answers_are_joined_as_text():
 
 
 def test_an_exit_test_sees_the_round():
-    names = ("x", "content", "turn", "observation", "tool_calls", "tool_results", "finish_reason")
+    names = (
+        "x",
+        "content",
+        "turn",
+        "observation",
+        "tool_calls",
+        "tool_results",
+        "finish_reason",
+        "finish",
+    )
 
     def stop(text):
         run = host("stop", expression=parse_expression(text, names), text=text)
-        reply = Record(text="thought", finish_reason="stop")
+        reply = Record(text="thought", finish_reason="end_turn")
         return run(pair(reply, pair("search", pair("args", pair("seen", 1)))))
 
     assert stop("turn == 2") == Noted(True, "exit_condition", "exit")
@@ -132,6 +141,7 @@ def test_an_exit_test_sees_the_round():
     assert stop("observation == 'seen' and tool_results['search'] == 'seen'").value is True
     assert stop("tool_calls[0]['arguments'] == 'args'").value is True
     assert stop("finish_reason == 'length'") is False
+    assert stop("finish_reason == 'end_turn' and finish == 'stop'").value is True
     assert stop("1 / 0 == 0").value is False
 
 
