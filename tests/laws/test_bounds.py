@@ -134,7 +134,7 @@ def test_the_bound_of_several_calls_is_finite_and_attained():
     assert (found.model_calls, found.tool_calls) == (Interval(1, 3), Interval(0, 3 * MOST_CALLS))
     assert found.reasons == ()
     call = '{"tool": "look", "args": "a"}'
-    said = Record(text="\n".join([call] * (MOST_CALLS + 1)))
+    said = Record(text="\n".join([call] * MOST_CALLS))
     program = compiled(surface.Loop(step, max_steps=3))
     seen = observe_fast(program, "x", lambda _, site, __: said if site == "llm:w" else "")
     calls = [each.site for each in seen.obs.log]
