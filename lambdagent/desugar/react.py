@@ -35,6 +35,7 @@ from lambdagent.ir.core import App, Lam, Lit, Prim, Term
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.labels import EARLY_STOP_NAMES, TERMINATE
 from lambdagent.ir.model import Model
+from lambdagent.ir.schema_references import inlined
 from lambdagent.ir.services import SERVICES
 from lambdagent.messages import phrase
 
@@ -97,8 +98,9 @@ def _enter(
     several: bool,
 ) -> Sites:
     more = Record(several=True) if several else Record()
-    offered = tuple(map(_offered, step.tools)) if natively else tuple(map(_told, called))
-    asked = Record({"tools": offered, **({"native": True} if natively else more)})
+    form = step.think.output_schema
+    offered = [_offered(tool, form) for tool in step.tools] if natively else map(_told, called)
+    asked = Record({"tools": tuple(offered), **({"native": True} if natively else more)})
     think = lower_model_call(
         step.think,
         table,
@@ -111,6 +113,8 @@ def _enter(
     known: dict[str, Data] = {"tools": tuple(tool.name for tool in called)}
     if schemas:
         known["parameters"] = Record(schemas)
+    if form is not None:
+        known["schema"] = form
     action = table.add("action", step.name, Record({**known, **more}))
     seen: dict[str, Data] = {"conversation": conversation, "observation": step.observation_enabled}
     static = Record({**seen, **more})
@@ -128,10 +132,12 @@ def _told(tool: surface.Tool) -> Record:
     return told if tool.parameters is None else Record(told, parameters=tool.parameters)
 
 
-def _offered(tool: surface.Tool) -> Record:
-    """Return what the provider is told of `tool`."""
+def _offered(tool: surface.Tool, form: Record | None) -> Record:
+    """Return what the provider is told of `tool`, where answers must fit `form`, if anything."""
     if tool.name == TERMINATE:
-        return Record(name=TERMINATE, description=tool.description or _END, parameters=_ENDING)
+        alone = None if form is None else inlined(form)
+        ending = _ENDING if alone is None else Record(_ENDING, properties=Record(answer=alone))
+        return Record(name=TERMINATE, description=tool.description or _END, parameters=ending)
     return Record(
         name=tool.name, description=tool.description, parameters=tool.parameters or _ONE_TEXT
     )

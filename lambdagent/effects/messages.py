@@ -11,7 +11,7 @@ import asyncio
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -34,6 +34,7 @@ from lambdagent.effects.tokenizers import request_tokens
 from lambdagent.effects.transport_log import TransportLog
 from lambdagent.effects.wire_names import WireNames
 from lambdagent.errors import EffectError, finding
+from lambdagent.ir.data import Record
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
@@ -428,12 +429,16 @@ class Courier(ABC):
         )
 
 
-def _texts(call: ModelCall, messages: Sequence[Message]) -> list[str]:
-    """Return all that a request says, but for what its format adds."""
-    said = [each.text for each in messages]
-    asked = [data_text(each.arguments) for message in messages for each in message.tool_calls]
-    tools = [f"{each.name} {each.description} {each.parameters}" for each in call.tools]
-    return [*said, *asked, *tools, *([] if call.form is None else [call.form.prompt])]
+def _texts(call: ModelCall, messages: tuple[Message, ...]) -> Iterator[str]:
+    """Yield all that a request says: what was said, tools and their calls, the form."""
+    for message in messages:
+        yield message.text
+        for each in message.tool_calls:
+            yield data_text(each.to_data())
+    for tool in call.tools:
+        yield data_text(Record(attrs.asdict(tool, recurse=False)))
+    if call.form is not None and not call.form.is_told:
+        yield call.form.prompt
 
 
 def _told(

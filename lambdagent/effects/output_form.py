@@ -18,6 +18,7 @@ import attrs
 
 from lambdagent.ir.data import Data, Record, thaw
 from lambdagent.ir.data_text import data_text
+from lambdagent.ir.schema_references import inlined
 from lambdagent.ir.services import SERVICES, Service
 from lambdagent.ir.sites import Site
 
@@ -85,7 +86,8 @@ class OutputForm:
 def form_of(site: Site) -> OutputForm | None:
     """Return how the model at `site` is asked for answers of its form; None if they have none.
 
-    Objects that stand in for a provider, and models that may call a tool instead, are told only.
+    Objects that stand in for a provider are told only, and so are models that may call a tool
+    instead: by text, or by what their service cannot do while it holds them to a form.
     """
     schema = site.static.get("schema")
     if not isinstance(schema, Record):
@@ -93,7 +95,10 @@ def form_of(site: Site) -> OutputForm | None:
     model = site.static["model"]
     provider = model["provider"] if isinstance(model, Record) else None
     service = SERVICES.get(str(provider))
-    if service is None or site.binding is not None or "tools" in site.static:
+    if service is None or site.binding is not None:
+        return OutputForm(schema, {}, is_told=True)
+    natively = site.static.get("native") and service.structured_beside_tools
+    if "tools" in site.static and not natively:
         return OutputForm(schema, {}, is_told=True)
     return _served(service, schema)
 
@@ -102,7 +107,7 @@ def _served(service: Service, schema: Record) -> OutputForm:
     if service.structured == "json_object" and schema.get("type") == "object":
         return OutputForm(schema, _ANY_OBJECT, is_told=True)
     closed = _Closing()
-    form = closed.schema(schema, 0)
+    form = closed.schema(inlined(schema), 0)
     if service.structured != "json_schema" or form is None:
         return OutputForm(schema, {}, is_told=True)
     if service.speaks == "messages":

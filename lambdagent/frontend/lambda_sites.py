@@ -192,6 +192,7 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "tools": Field(TEXTS, ()),
         "parameters": Field(OBJECT, OPTIONAL),
         "several": Field(TRUTH, OPTIONAL),
+        "schema": Field(SCHEMA, OPTIONAL),
     },
     "label": {"labels": Field(LABELS)},
     "fits": {"schema": Field(SCHEMA)},

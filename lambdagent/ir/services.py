@@ -31,6 +31,8 @@ class Service:
         has_tools: Whether its models are told of tools in the request; what is False may still
             know them, and is asked so where the agent file says so.
         structured: The strictest form of answers that it keeps to, if any.
+        structured_beside_tools: Whether it does so also where the request offers tools, and its
+            models go on calling these.
     """
 
     speaks: Speech
@@ -43,6 +45,7 @@ class Service:
     own_models_only: bool = False
     has_tools: bool = False
     structured: Literal["json_schema", "json_object"] | None = None
+    structured_beside_tools: bool = False
 
 
 SCRIPTED: Final = "scripted"
@@ -60,6 +63,7 @@ SERVICES: Final[dict[str, Service]] = {
         own_models_only=True,
         has_tools=True,
         structured="json_schema",
+        structured_beside_tools=True,
     ),
     CLAUDE_CODE: Service(speaks="command", needs_name=False),
     "custom": Service(speaks="chat", key_variable="CUSTOM_API_KEY", needs_name=False),
@@ -106,6 +110,7 @@ SERVICES: Final[dict[str, Service]] = {
         own_models_only=True,
         has_tools=True,
         structured="json_schema",
+        structured_beside_tools=True,
     ),
     SCRIPTED: Service(speaks="script", families=("scripted",), needs_name=False),
     "zhipu": Service(

@@ -13,8 +13,11 @@ import attrs
 
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
 from lambdagent.ir.data_schema import fits_alone, problems_of
+from lambdagent.ir.data_text import data_text
 from lambdagent.ir.finish_reasons import finish_of_reason
 from lambdagent.ir.loose_json import STRICT
+from lambdagent.machine.decoders import DecodeError, decode_output
+from lambdagent.machine.text import text_of_data
 
 _AS_TEXT: Final = 'call one with {"tool": "<name>", "args": {…}}, or give the final answer'
 # What providers call it that a reply was cut off by the token limit, or by the end of the window.
@@ -24,10 +27,16 @@ Reason: TypeAlias = Literal["unknown_tool", "truncated", "malformed", "arguments
 
 @attrs.frozen
 class Call:
-    """The reply calls `tool`. For `terminate`, `args` is the text of the final answer."""
+    """The reply calls `tool`.
+
+    Attributes:
+        args: For `terminate`, the text of the final answer.
+        given: For `terminate`, the arguments as the model gave them.
+    """
 
     tool: str
     args: Data
+    given: Data = attrs.field(default=None, eq=False)
 
 
 @attrs.frozen
@@ -62,6 +71,31 @@ def is_cut(finish_reason: str | None) -> bool:
 def refusal(reason: Reason, what: str, tools: Sequence[str], how: str = _AS_TEXT) -> Invalid:
     """Return that a call cannot be made; the model is told `what`, the tools, `how` to go on."""
     return Invalid(reason, f"{what}; the tools are: {', '.join(tools)}; {how}")
+
+
+def answer_of(call: Call, form: Data) -> str:
+    """Return the answer that a call of `terminate` gives, of the `form` that it must fit, if any.
+
+    It may stand in the arguments as data, alone or as ``answer``.
+    """
+    text = text_of_data(call.args)
+    if not isinstance(form, Record) or is_of_form(text, form):
+        return text
+    named = call.given.get("answer", call.given) if isinstance(call.given, Record) else call.given
+    for meant in (named, call.given):
+        if not problems_of(meant, form):
+            return data_text(meant)
+    return text
+
+
+def is_of_form(text: str, form: Data) -> bool:
+    """Whether `text` is JSON that fits `form`, where answers must."""
+    if not isinstance(form, Record):
+        return False
+    try:
+        return not problems_of(decode_output("json", text), form)
+    except DecodeError:
+        return False
 
 
 def fitted(

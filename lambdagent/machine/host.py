@@ -20,7 +20,15 @@ from lambdagent.ir.labels import (
     action_labels,
 )
 from lambdagent.machine.answers import text_of
-from lambdagent.machine.called import Answer, Call, finish_of, fitted, is_cut
+from lambdagent.machine.called import (
+    Answer,
+    Call,
+    answer_of,
+    finish_of,
+    fitted,
+    is_cut,
+    is_of_form,
+)
 from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
 from lambdagent.machine.several_calls import native_call, read_round
@@ -113,11 +121,13 @@ def _several_tools(reply: Data, results: Data) -> dict[str, Data]:
 def action(static: Record) -> HostFunction:
     """Decode a reply: ``call tool⟨args⟩ | invalid⟨why⟩ | terminate⟨answer⟩ | answer⟨text⟩``.
 
-    Where a reply may hold several calls, see `several_calls`.
+    Where a reply may hold several calls, see `several_calls`. JSON that fits the form of answers
+    is no broken call, whatever it looks like.
     """
     tools, schemas = _strings(static["tools"]), static.get("parameters", Record())
+    form = static.get("schema")
     if static.get("several"):
-        return lambda value: read_round(project(value), tools, schemas)
+        return lambda value: read_round(project(value), tools, schemas, form)
     labels = action_labels(tools)
     known = (*tools, TERMINATE)
     number = {tool: i for i, tool in enumerate(known)}
@@ -127,12 +137,12 @@ def action(static: Record) -> HostFunction:
         text = text_of(reply)
         decoded = native_call(reply, known) or extract_call(text, known, finish_of(reply))
         if isinstance(decoded, Call) and decoded.tool == TERMINATE:
-            return tagged(labels, len(tools) + 1, text_of_data(decoded.args))
+            return tagged(labels, len(tools) + 1, answer_of(decoded, form))
         if isinstance(decoded, Call):
             decoded = fitted(decoded, schemas, known)
         if isinstance(decoded, Call):
             return tagged(labels, number[decoded.tool], inject(decoded.args))
-        if isinstance(decoded, Answer):
+        if isinstance(decoded, Answer) or is_of_form(text, form):
             return tagged(labels, len(tools) + 2, text)
         return tagged(labels, len(tools), decoded.message)
 

@@ -23,9 +23,11 @@ from lambdagent.machine.called import (
     Call,
     Extracted,
     Invalid,
+    answer_of,
     finish_of,
     fitted,
     is_cut,
+    is_of_form,
     refusal,
 )
 from lambdagent.machine.state import Value
@@ -38,17 +40,24 @@ _INPUT: Final = "input"
 _CALLS, _TERMINATE, _ANSWER = range(3)
 
 
-def read_round(reply: Data, tools: tuple[str, ...], schemas: Record) -> Value:
-    """Return ``calls⟨[⟨tool, call⟩, …]⟩ | terminate⟨answer⟩ | answer⟨text⟩``."""
+def read_round(reply: Data, tools: tuple[str, ...], schemas: Record, form: Data) -> Value:
+    """Return ``calls⟨[⟨tool, call⟩, …]⟩ | terminate⟨answer⟩ | answer⟨text⟩``.
+
+    Args:
+        reply: What the model said.
+        tools: The tools there are, `terminate` left out.
+        schemas: Of the arguments of those of which there is one.
+        form: What the answer must fit, if anything.
+    """
     calls = _calls_in(reply)
     if not calls:
-        return _read_text(reply, tools, schemas)
+        return _read_text(reply, tools, schemas, form)
     known = (*tools, TERMINATE)
     made: list[tuple[str, Extracted]] = []
     for number, call in enumerate(calls[:MOST_CALLS]):
         read = _read(reply, calls, number, known)
         if isinstance(read, Call) and read.tool == TERMINATE and len(calls) == 1:
-            return tagged(ROUND_LABELS, _TERMINATE, read.args)
+            return tagged(ROUND_LABELS, _TERMINATE, answer_of(read, form))
         if isinstance(read, Call) and read.tool not in schemas:
             read = _without_name(read)
         made.append((str(call.get("name")), read))
@@ -88,15 +97,17 @@ def _without_name(call: Call) -> Call:
     return call
 
 
-def _read_text(reply: Data, tools: tuple[str, ...], schemas: Record) -> Value:
+def _read_text(reply: Data, tools: tuple[str, ...], schemas: Record, form: Data) -> Value:
     known = (*tools, TERMINATE)
     text = text_of(reply)
     calls = extract_calls(text, known, finish_of(reply))
     match calls:
         case [Answer()]:
             return tagged(ROUND_LABELS, _ANSWER, text)
-        case [Call(tool, args)] if tool == TERMINATE:
-            return tagged(ROUND_LABELS, _TERMINATE, str(args))
+        case [Call(tool) as call] if tool == TERMINATE:
+            return tagged(ROUND_LABELS, _TERMINATE, answer_of(call, form))
+        case [Invalid()] if is_of_form(text, form):
+            return tagged(ROUND_LABELS, _ANSWER, text)
     made = [(NO_TOOL, call) for call in _first(calls, known)]
     return _round(made, tools, schemas)
 

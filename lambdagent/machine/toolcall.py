@@ -170,7 +170,7 @@ class _Caller:
     def call(self, tool: str, args: Any) -> Extracted:
         """Return the call, with `args` brought into the form that tools expect."""
         if tool == TERMINATE:
-            return Call(tool, _answer_text(args))
+            return Call(tool, _answer_text(args), _given(args))
         if args is None:
             return Call(tool, Record())
         try:
@@ -466,6 +466,13 @@ def _answer_text(args: Any) -> str:
         return json.dumps(args, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
         return str(args)[:1000]
+
+
+def _given(args: Any) -> Data:
+    try:
+        return freeze(args)
+    except NotDataError:
+        return None
 
 
 def _unquoted(text: str) -> str:

@@ -106,6 +106,65 @@ def test_the_requests_are_what_the_types_of_the_sdks_say(
         TypeAdapter(Form).validate_python(body[NATIVE[provider]], strict=True)
 
 
+REACT = """\
+type: react
+name: shopper
+systemPrompt: You buy things.
+model: {{provider: {provider}, name: m, baseUrl: "{url}", temperature: 0.5, maxTokens: 99{more}}}
+tools: [{{name: price, parameters: {{item: string}}, command: "echo 2 {{}}"}}]
+mcp: {{localTools: [terminate]}}
+outputSchema:
+  type: object
+  properties:
+    name: {{$ref: "#/$defs/name"}}
+    action: {{enum: [buy, wait]}}
+    args: {{type: integer}}
+  required: [name, action, args]
+  $defs: {{name: {{type: string}}}}
+"""
+BOUGHT = '{"name": "tea", "action": "buy", "args": 2}'
+
+
+def shop(command: Command, mock_llm: MockLLM, provider: str, more: str = "") -> Done:
+    url = reached(mock_llm, provider)
+    command.write("agent.yml", REACT.format(provider=provider, url=url, more=more))
+    return command("run", "agent.yml", "Tea?")
+
+
+def calling(name: str, arguments: object) -> dict[str, object]:
+    return {"type": "reply", "tool_calls": [{"name": name, "arguments": arguments}]}
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "openai", "deepseek"], indirect=True)
+def test_a_loop_asks_for_the_form_beside_its_tools(
+    command: Command, mock_llm: MockLLM, provider: str, golden
+):
+    mock_llm.script(calling("price", {"item": "tea"}), {"type": "reply", "text": BOUGHT})
+    done = shop(command, mock_llm, provider)
+    assert (done.code, done.out) == (0, f"{BOUGHT}\n"), done.err
+    first, _ = (request["body"] for request in mock_llm.requests())
+    golden(
+        REQUESTS / f"tools-schema-{provider}.json.txt",
+        json.dumps(first, ensure_ascii=False, indent=2),
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments", [{"answer": json.loads(BOUGHT)}, {"answer": BOUGHT}, json.loads(BOUGHT)]
+)
+@pytest.mark.parametrize("more", ["", ", toolCalling: text"])
+def test_a_loop_ends_with_an_answer_in_the_arguments_of_terminate(
+    command: Command, mock_llm: MockLLM, provider: str, arguments: object, more: str
+):
+    mock_llm.script(calling("terminate", arguments))
+    done = shop(command, mock_llm, provider, more)
+    assert (done.code, done.out) == (0, f"{BOUGHT}\n"), done.err
+    mock_llm.reset()
+    mock_llm.reply(json.dumps({"tool": "terminate", "args": arguments}))
+    done = shop(command, mock_llm, provider, more)
+    assert (done.code, done.out) == (0, f"{BOUGHT}\n"), done.err
+
+
 def answer(provider: str) -> Answer:
     if provider == "anthropic":
         return Answer({"content": [{"type": "text", "text": FITS}], "stop_reason": "end_turn"})

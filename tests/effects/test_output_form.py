@@ -5,6 +5,7 @@ import pytest
 from lambdagent.effects.output_form import form_of
 from lambdagent.ir.data import Record, freeze
 from lambdagent.ir.model import Model, model_row
+from lambdagent.ir.services import SERVICES
 from lambdagent.ir.sites import Site
 
 AGE = {"type": "integer"}
@@ -80,7 +81,7 @@ def test_limits_are_told_in_the_prompt():
         {**CLOSED, "properties": {"age": {"type": "array"}}},
         {**CLOSED, "properties": {"age": {"enum": [[1], 2]}}},
         {**CLOSED, "properties": {"age": {"enum": 1}}},
-        {"$ref": "#/$defs/x", "$defs": {"x": CLOSED}},
+        {**CLOSED, "properties": {"age": {"anyOf": [AGE, {"$ref": "#"}]}}},
         {"not": AGE},
         {},
     ],
@@ -123,9 +124,30 @@ def test_other_providers_are_told(provider):
     assert (found.native, found.is_told) == ({}, True)
 
 
-def test_objects_that_stand_in_and_models_with_tools_are_told():
+def test_what_a_schema_refers_to_is_sent_in_its_place():
+    schema = {
+        **CLOSED,
+        "properties": {"age": {"$ref": "#/$defs/age", "description": "In years."}},
+        "$defs": {"age": {"$ref": "#/$defs/whole"}, "whole": AGE},
+    }
+    alone = {**CLOSED, "properties": {"age": {**AGE, "description": "In years."}}}
+    for provider, sent in (("openai", openai(alone)), ("anthropic", anthropic(alone))):
+        found = form(provider, schema)
+        assert (found.native, found.is_told) == (sent, False)
+
+
+def test_objects_that_stand_in_and_models_with_tools_by_text_are_told():
     assert form("openai", CLOSED, binding="object:1").native == {}
     assert form("openai", CLOSED, tools=()).native == {}
+
+
+@pytest.mark.parametrize("provider", SERVICES)
+def test_models_with_tools_of_their_own_are_held_to_a_form_where_they_go_on_calling(provider):
+    found, alone = form(provider, CLOSED, tools=(), native=True), form(provider, CLOSED)
+    if provider in {"anthropic", "openai"}:
+        assert found == alone
+    else:
+        assert (found.native, found.is_told) == ({}, True)
 
 
 def test_a_model_call_without_a_schema_has_no_form():

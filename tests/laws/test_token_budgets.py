@@ -17,8 +17,8 @@ from lambdagent.errors import EffectError
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.labels import MOST_CALLS, REPLY, RESULTS
+from lambdagent.ir.model import Model, model_row
 from lambdagent.ir.sites import Site
-from lambdagent.ir.surface import Model, model_row
 from lambdagent.ir.tokens import OF_A_MESSAGE, OF_A_REQUEST, estimate_tokens
 from lambdagent.machine.state import Value
 from lambdagent.machine.store import STORES

@@ -6,16 +6,21 @@ import subprocess
 import sys
 import threading
 
+import attrs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.messages import Endpoint
-from lambdagent.effects.protocol import Cancellation, Reply
+from lambdagent.effects.output_form import OutputForm
+from lambdagent.effects.protocol import Cancellation, Message, Reply, ToolCall, ToolSpec
+from lambdagent.effects.rate_limits import RateLimit
 from lambdagent.effects.replies import text_of
 from lambdagent.errors import EffectError
-from tests.effects.calls import model_call
+from lambdagent.ir.data import Record
+from lambdagent.ir.limits import Limits
+from tests.effects.calls import HELLO, model_call
 from tests.effects.llm.completions import FINE, KEY, MODEL, failure
 from tests.effects.local_server import Answer, LocalServer
 
@@ -193,8 +198,10 @@ SLOW_NAME = """
 import socket, threading
 from lambdagent.effects.llm import make_provider
 from lambdagent.errors import EffectError
+from lambdagent.ir.data import Record
+from lambdagent.ir.limits import Limits
 from lambdagent.ir.model import Model
-from tests.effects.calls import model_call
+from tests.effects.calls import HELLO, model_call
 
 socket.getaddrinfo = lambda *_, **__: threading.Event().wait()
 model = Model(provider="custom", base_url="http://slow.test/v1")
@@ -246,3 +253,25 @@ def test_text_of_a_list_is_the_text_of_its_parts(content: list):
     assert text_of(content) == expected
     assert text_of([*content, {"type": "image", "text": "no"}]) == expected
     assert text_of([*content, {"type": "refusal", "refusal": "No."}]) == f"{expected}No."
+
+
+def test_tools_calls_and_forms_count_for_the_limit_of_tokens(local_server: LocalServer):
+    limit = RateLimit(Limits(tokens=10_000_000))
+    url = f"{local_server.url}/v1"
+    provider = OpenAIChat(Endpoint(provider="custom", base_url=url, max_retries=0), limit)
+
+    def estimate(messages: tuple[Message, ...] = HELLO, **more: object) -> int:
+        local_server.answer(FINE)
+        before = sum(slot.tokens for slot in limit._within)
+        provider.chat(attrs.evolve(model_call(MODEL, messages), **more))
+        return sum(slot.tokens for slot in limit._within) - before
+
+    plain = estimate()
+    schema = Record(type="object", properties=Record(q=Record(description="word " * 100)))
+    assert estimate(tools=(ToolSpec("look", "", schema),)) > plain + 100
+    form = {"response_format": {"type": "json_object"}}
+    assert estimate(form=OutputForm(schema, form, is_told=False)) > plain + 100
+    call = ToolCall("c", "look", Record(q="word " * 100))
+    asked = (*HELLO, Message("assistant", "", (call,)), Message("tool", "", tool_call_id="c"))
+    assert estimate(asked) > plain + 100
+    provider.close()
