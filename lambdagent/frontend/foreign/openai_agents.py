@@ -29,6 +29,7 @@ from lambdagent.frontend.foreign.python_code import (
     text_of,
     walk,
 )
+from lambdagent.frontend.foreign.python_types import form_of
 from lambdagent.messages import Phrase, phrase
 from lambdagent.source import Source
 
@@ -218,9 +219,10 @@ class _Reader:
         prompt = self.prompt(made, fields)
         model = self.model(made, fields)
         tools = list(self.tools(made, fields))
+        form = self.form(made, fields)
         known = {"name", "instructions", "model", "model_settings", "tools", "handoffs"}
         for key, value in fields.items():
-            if key not in known | {"handoff_description"} and not is_nothing(value):
+            if key not in known | {"handoff_description", "output_type"} and not is_nothing(value):
                 self.lose(value, f"{made.variable}.{key}", NO_MATCH)
         for each in made.call.keywords:
             if each.arg is None:
@@ -228,7 +230,7 @@ class _Reader:
                     each.value, made.variable, phrase("only what is written in the file is read")
                 )
         members = list(self.handoffs(made, fields, above))
-        alone = self.draft.agent(name, prompt, model, tools)
+        alone = {**self.draft.agent(name, prompt, model, tools), **form}
         if not members:
             return alone
         own = {**alone, "name": f"{name} itself"}
@@ -244,6 +246,22 @@ class _Reader:
                 phrase("it is made while the program runs"),
             )
         return (found or "").strip()
+
+    def form(self, made: _Made, fields: dict[str, ast.expr]) -> dict[str, Any]:
+        """Return what answers must be."""
+        written = fields.get("output_type")
+        match written:
+            case ast.Call(func=called, args=[inner, *_]) if name_of(called) == "AgentOutputSchema":
+                written = inner
+        if written is None or is_nothing(written) or name_of(written) == "str":
+            return {}
+        found = form_of(written, self.module.tree, self.names)
+        if found is None:
+            reason = phrase("its type is not written in the file, or has no JSON Schema")
+            self.lose(written, f"{made.variable}.output_type", reason)
+            return {}
+        self.draft.count(len(str(found)))
+        return {"outputSchema": found}
 
     def model(self, made: _Made, fields: dict[str, ast.expr]) -> dict[str, Any]:
         model: dict[str, Any] = dict(_DEFAULT_MODEL)

@@ -135,6 +135,9 @@ def number_of(node: ast.expr | None, names: Names) -> float | None:
         match node:
             case ast.Name(id=name) if name in names:
                 node = names[name]
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant() as inner):
+                number = number_of(inner, names)
+                return None if number is None else -number
             case ast.Constant(value=bool()):
                 return None
             case ast.Constant(value=int(number)) if abs(number) < 2**53:

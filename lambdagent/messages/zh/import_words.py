@@ -36,6 +36,9 @@ PHRASES: dict[str, str] = {
     "a step sees the answer of the step before it, and no other": (
         "每一步只看到前一步的回答，看不到其他的"
     ),
+    "its type is not written in the file, or has no JSON Schema": (
+        "其类型未写在该文件中，或没有对应的 JSON Schema"
+    ),
     "agents.yaml holds a mapping of names to `role`, `goal` and `backstory`": (
         "agents.yaml 是从名称到 `role`、`goal` 和 `backstory` 的映射"
     ),

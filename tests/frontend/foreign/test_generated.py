@@ -144,14 +144,14 @@ FIELDS = st.fixed_dictionaries(
         "model_settings": NUMBER.map(lambda n: f"ModelSettings(temperature={n!r}, top_p={n!r})"),
         "tools": ITEMS,
         "handoffs": ITEMS,
-        "output_type": LITERAL,
+        "output_type": LITERAL | st.sampled_from(["K", "list[K]", "int | None", "L", "list[x]"]),
     },
 )
 
 
 @given(st.tuples(FIELDS, FIELDS, FIELDS), st.sampled_from(["", "Runner.run(a)", "Runner.run(P)"]))
 def test_each_source_compiles(agents: Any, end: str):
-    lines = ['P = "p"']
+    lines = ['P = "p"', "class K(BaseModel):\n    s: str", "class L(TypedDict):\n    l: list['L']"]
     for name, fields in zip("abc", agents, strict=True):
         given_ = ", ".join(f"{key}={value}" for key, value in fields.items())
         lines.append(f"{name} = Agent({given_})")

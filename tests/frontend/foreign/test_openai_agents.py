@@ -44,6 +44,27 @@ def test_tools_make_a_loop():
     assert [code for code, _ in told(done)] == ["I002", "I002", "I001"]
 
 
+def test_the_type_of_an_answer_is_its_schema():
+    done = imported(
+        "class Weather(BaseModel):\n"
+        "    city: str\n"
+        '    degrees: float = Field(ge=-90, description="In °C.")\n'
+        'a = Agent(name="Clerk", tools=[look_up], output_type=Weather)\n'
+    )
+    assert [code for code, _ in told(done)] == ["I002"]
+    data = compiled(done)
+    assert data["type"] == "react"
+    assert data["outputSchema"] == {
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "degrees": {"type": "number", "minimum": -90, "description": "In °C."},
+        },
+        "required": ["city", "degrees"],
+        "additionalProperties": False,
+    }
+
+
 HANDOFFS = """\
 refunds = Agent(name="Refunds", instructions="Pay back.", handoff_description="money")
 support = Agent[Shop](name="Support", instructions="Help.", handoffs=[refunds])
@@ -136,6 +157,10 @@ def test_circles_are_cut_and_told():
         ("input_guardrails=[g]", "I001"),
         ("input_guardrails=[]", None),
         ("output_type=None", None),
+        ("output_type=str", None),
+        ("output_type=list[int]", None),
+        ("output_type=AgentOutputSchema(bool, strict_json_schema=False)", None),
+        ("output_type=tuple[int, str]", "I001"),
         ("instructions=make()", "I001"),
         ('instructions=f"x {y}"', "I001"),
         ("mcp_servers=[s]", "I001"),
