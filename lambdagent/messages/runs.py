@@ -74,8 +74,9 @@ MESSAGES: dict[str, Text] = {
     ),
     "R018": Text(
         "the answer of `{site}` cannot be read: {message}; it was {got}",
-        why="a guard asks again about answers that were read",
-        fix="say in the prompt what the answer must be; `outputSchema` asks for a repair",
+        why="an output parser reads the one answer there is, and a guard sees what it has read",
+        fix="say in the prompt what to answer with, or write an `outputSchema`, such as"
+        " `{{type: number}}`: then an answer that does not fit is asked for once more",
     ),
     "R011": Text(
         "`{site}` cannot be asked with {got}",

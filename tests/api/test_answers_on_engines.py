@@ -46,11 +46,21 @@ def test_a_schema_of_the_value_takes_json_alike(case: dict[str, Any], engine: En
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_an_answer_that_cannot_be_read_is_told_as_such_in_a_guard_too(engine: EngineName):
-    agent = surface.Guard(says("writer", "so so", output_parser="boolean"), "x", retry=1)
+@pytest.mark.parametrize(
+    ("parser", "why"),
+    [
+        ("number", "the text holds no number"),
+        ("boolean", "the text is neither true nor false"),
+        ("json", "the text holds no JSON object or list"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_no_matter_of_a_guard(
+    parser: str, why: str, engine: EngineName
+):
+    agent = surface.Guard(says("w", "no idea", output_parser=parser), "True", 3, "text")
     with pytest.raises(GuardError) as caught:
         Session(compile_term(agent), engine=engine).run("x")
     found = caught.value.diagnostic
-    assert found.code == "R018"
-    assert "`llm:writer` cannot be read: the text is neither true nor false" in found.what
-    assert found.what.endswith("it was so so")
+    assert (found.code, caught.value.exit_code) == ("R018", 1)
+    assert found.what == f"the answer of `llm:w` cannot be read: {why}; it was no idea"
+    assert "`outputSchema`, such as `{type: number}`" in str(found.fix)

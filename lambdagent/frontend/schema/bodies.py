@@ -122,8 +122,9 @@ STEP: Final = Block(
     Field(
         "outputParser",
         Choice(("text", "json", "number", "boolean")),
-        "What the answer is read as.",
-        "回答按何种格式解析。",
+        "What the answer is read as. One that cannot be read ends the run; with `outputSchema` the"
+        " model mends it once.",
+        "回答按何种格式解析。无法解析的回答会使运行失败；写 `outputSchema` 则由模型修正一次。",
         default="text",
         to="`Lam.output_parser`",
     ),

@@ -74,8 +74,9 @@ MESSAGES: dict[str, Text] = {
     ),
     "R018": Text(
         "无法读取 `{site}` 的回答：{message}；回答是 {got}",
-        why="guard 只对读取后的回答重试",
-        fix="在提示词中说明回答的格式；使用 `outputSchema` 时会要求修正一次",
+        why="输出解析器只读取这一个回答，guard 看到的是读出的值",
+        fix="在提示词中说明用什么回答，或者写 `outputSchema`，例如 `{{type: number}}`："
+        "这样不符合的回答会再问一次",
     ),
     "R011": Text(
         "不能用 {got} 询问 `{site}`",
