@@ -11,7 +11,7 @@ import asyncio
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -34,8 +34,6 @@ from lambdagent.effects.tokenizers import request_tokens
 from lambdagent.effects.transport_log import TransportLog
 from lambdagent.effects.wire_names import WireNames
 from lambdagent.errors import EffectError, finding
-from lambdagent.ir.data import Record
-from lambdagent.ir.data_text import data_text
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
 from lambdagent.ir.model import Model
@@ -254,7 +252,7 @@ class Courier(ABC):
         try:
             async with asyncio.timeout(call.timeout_s) as limit:
                 counts = self._rate.limits.tokens is not None
-                tokens = request_tokens(call.model, _texts(call, messages)) if counts else 0
+                tokens = request_tokens(call, messages) if counts else 0
                 turn = Turn(self._rate, tokens, limit.when() or inf)
                 body = await self._exchange(client, call, messages, turn, names)
             reply = names.reply(self._understood(body))
@@ -427,18 +425,6 @@ class Courier(ABC):
         return EffectError(
             finding("E002", provider=endpoint.provider, message=message, site=call.site, hint=hint)
         )
-
-
-def _texts(call: ModelCall, messages: tuple[Message, ...]) -> Iterator[str]:
-    """Yield all that a request says: what was said, tools and their calls, the form."""
-    for message in messages:
-        yield message.text
-        for each in message.tool_calls:
-            yield data_text(each.to_data())
-    for tool in call.tools:
-        yield data_text(Record(attrs.asdict(tool, recurse=False)))
-    if call.form is not None and not call.form.is_told:
-        yield call.form.prompt
 
 
 def _told(

@@ -6,12 +6,16 @@ providers ship no vocabulary, or one that takes seconds to load (``dashscope``, 
 """
 
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache, partial
 from typing import Any, Final
 
+import attrs
+
 from lambdagent.effects.fork_safe_lock import ForkSafeLock
-from lambdagent.ir.model import Model
+from lambdagent.effects.protocol import Message, ModelCall
+from lambdagent.ir.data import Record
+from lambdagent.ir.data_text import data_text
 from lambdagent.ir.tokens import OF_A_MESSAGE, OF_A_REQUEST, Counter, estimate_tokens
 
 # A child would find the package as it is in the middle of a loading.
@@ -26,10 +30,22 @@ def counter_of(provider: str, model: str) -> Counter:
     return partial(estimate_tokens, provider=provider) if counter is None else counter
 
 
-def request_tokens(model: Model, texts: Iterable[str]) -> int:
-    """Return how many tokens a request of messages with `texts` is."""
-    count = counter_of(model.provider, model.name)
-    return OF_A_REQUEST + sum(count(text) + OF_A_MESSAGE for text in texts)
+def request_tokens(call: ModelCall, messages: Iterable[Message]) -> int:
+    """Return how many tokens the request of `call` is, of which `messages` is what was said."""
+    count = counter_of(call.model.provider, call.model.name)
+    return OF_A_REQUEST + sum(count(text) + OF_A_MESSAGE for text in _texts(call, messages))
+
+
+def _texts(call: ModelCall, messages: Iterable[Message]) -> Iterator[str]:
+    """Yield all that a request says: what was said, tools and their calls, the form."""
+    for message in messages:
+        yield message.text
+        for each in message.tool_calls:
+            yield data_text(each.to_data())
+    for tool in call.tools:
+        yield data_text(Record(attrs.asdict(tool, recurse=False)))
+    if call.form is not None and not call.form.is_told:
+        yield call.form.prompt
 
 
 def _tiktoken(model: str) -> Counter | None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, cast
 
 import attrs
 
 from lambdagent.errors import plain
-from lambdagent.ir.data import Record, is_json
+from lambdagent.ir.data import Record, freeze, is_json
 from lambdagent.ir.data_text import integer_text
 from lambdagent.ir.schema_faults import unknown_keywords
 from lambdagent.ir.strategies import is_strategy, parse_strategy
@@ -82,6 +82,11 @@ def schema_or_none(_owner: object, field: attrs.Attribute[Any], value: object) -
     """Refuse what is neither a JSON Schema that can be checked nor None."""
     if value is not None and not is_schema(value):
         refuse(field, "a JSON Schema of which all can be checked, or None", value)
+
+
+def object_schema(value: Any) -> Any:
+    """Return a JSON Schema of an object, which need not say so; None stays None."""
+    return freeze({"type": "object", **value}) if isinstance(value, Mapping) else value
 
 
 def object_schema_or_none(_owner: object, field: attrs.Attribute[Any], value: object) -> None:

@@ -125,10 +125,6 @@ def _signature_of(tool: Any) -> Record | None:
     return None if key is None else parameters_of(registry.lookup(key))
 
 
-def _schema(value: Mapping[str, object] | None) -> Record | None:
-    return None if value is None else _initial({"type": "object", **value})
-
-
 @attrs.frozen
 class Tool(Term):
     """An effect by name: a Python function, a shell command, a remote tool.
@@ -156,7 +152,7 @@ class Tool(Term):
     parameters: Record | None = attrs.field(
         default=attrs.Factory(_signature_of, takes_self=True),
         kw_only=True,
-        converter=_schema,
+        converter=fields.object_schema,
         validator=fields.object_schema_or_none,
     )
     retries: int = attrs.field(default=0, kw_only=True, validator=fields.whole)
