@@ -43,12 +43,13 @@ class ToolCall:
 
     @classmethod
     def from_data(cls, data: Record) -> ToolCall:
-        """Return the call that `to_data` wrote.
+        """Return the call that `to_data` wrote; objects of users may leave out all but the name.
 
         Raises:
-            KeyError: A key is missing.
+            KeyError: It has no name.
         """
-        return cls(str(data["id"]), str(data["name"]), data["arguments"])
+        key, arguments = data.get("id"), data.get("arguments")
+        return cls("" if key is None else str(key), str(data["name"]), arguments)
 
 
 @attrs.frozen
@@ -168,12 +169,14 @@ def _reply_from(data: Data) -> Reply:
             raise TypeError(type(data).__name__)
     if not (isinstance(text, str) and isinstance(calls, tuple)):
         raise TypeError
+    if not all(isinstance(call, Record) for call in calls):
+        raise TypeError
     if not (isinstance(reason, str | None) and isinstance(session, str | None)):
         raise TypeError
     return Reply(
         text,
         reason,
-        tuple(ToolCall.from_data(call) for call in calls if isinstance(call, Record)),
+        tuple(map(ToolCall.from_data, calls)),
         _usage_from(usage) if isinstance(usage, Record) else None,
         session,
     )

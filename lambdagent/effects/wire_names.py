@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any, Final
 
 import attrs
@@ -15,6 +16,7 @@ import attrs
 from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec
 from lambdagent.ir.data import is_json, thaw
 from lambdagent.ir.data_text import data_text
+from lambdagent.ir.loose_json import STRICT
 
 _LONGEST: Final = 64
 _SPOKEN: Final = {"assistant", "tool"}
@@ -26,6 +28,9 @@ _OTHERS: Final = re.compile(r"[^A-Za-z0-9_-]+")
 def sent_arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments of an earlier call as an object, whatever the model wrote then."""
     arguments: Any = thaw(call.arguments)
+    if isinstance(arguments, str):  # JSON in JSON, or none
+        with suppress(ValueError, RecursionError):
+            arguments = STRICT.decode(arguments)
     if not isinstance(arguments, dict):
         arguments = {"input": arguments}
     elif not is_json(call.arguments):  # no request may hold an infinity

@@ -22,6 +22,8 @@ def test_a_plain_reply_is_small_as_data():
 
 def test_a_text_is_a_reply():
     assert Reply.from_data("a") == Reply("a")
+    bare = Record(text="", tool_calls=(Record(name="look"),))
+    assert Reply.from_data(bare) == Reply("", tool_calls=(ToolCall("", "look", None),))
 
 
 @pytest.mark.parametrize(
@@ -35,6 +37,7 @@ def test_a_text_is_a_reply():
         Record(text="a", finish_reason=1),
         Record(text="a", tool_calls="x"),
         Record(text="a", tool_calls=(Record(id="1"),)),
+        Record(text="a", tool_calls=("look",)),
         Record(text="a", usage=Record(input="1", output=2)),
     ],
 )

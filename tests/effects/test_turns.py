@@ -106,6 +106,8 @@ def test_halves_of_characters_that_models_and_tools_wrote_are_replaced():
     sent = wire.message(Message("assistant", "so\ud83d", (call,)))
     assert sent.text == "so\ufffd"
     assert sent_arguments(sent.tool_calls[0]) == {"q": "caf\ufffd", "n": 1}
+    assert sent_arguments(ToolCall("c", "look", '{"q": 1}')) == {"q": 1}
+    assert sent_arguments(ToolCall("c", "look", '{"q": ')) == {"input": '{"q": '}
     endless = ToolCall("c", "look", Record(q=(float("inf"),)))
     assert sent_arguments(endless) == {"input": '{"q": [Infinity]}'}
     assert wire.message(Message("tool", "\udc80", (), "c")).text == "\ufffd"
