@@ -22,6 +22,11 @@ from lambdagent.machine.text import text_of_data
 _AS_TEXT: Final = 'call one with {"tool": "<name>", "args": {…}}, or give the final answer'
 # What providers call it that a reply was cut off by the token limit, or by the end of the window.
 
+# What objects of all kinds of calls have.
+_OF_CALLS: Final = {
+    *("tool", "tool_name", "action", "function", "name", "tool_calls", "tool_call"),
+}
+
 Reason: TypeAlias = Literal["unknown_tool", "truncated", "malformed", "arguments", "too_many"]
 
 
@@ -79,7 +84,7 @@ def answer_of(call: Call, form: Data) -> str:
     It may stand in the arguments as data, alone or as ``answer``.
     """
     text = text_of_data(call.args)
-    if not isinstance(form, Record) or is_of_form(text, form):
+    if not isinstance(form, Record) or _value_of_form(text, form) is not None:
         return text
     named = call.given.get("answer", call.given) if isinstance(call.given, Record) else call.given
     for meant in (named, call.given):
@@ -88,14 +93,28 @@ def answer_of(call: Call, form: Data) -> str:
     return text
 
 
-def is_of_form(text: str, form: Data) -> bool:
-    """Whether `text` is JSON that fits `form`, where answers must."""
+def is_answer(text: str, form: Data) -> bool:
+    """Whether `text`, which looks like a call, is JSON that fits the `form` of answers, if any.
+
+    All that makes it look like a call must be an entry of that form.
+    """
     if not isinstance(form, Record):
         return False
+    found = _value_of_form(text, form)
+    entries = form.get("properties")
+    known = entries.keys() if isinstance(entries, Record) else ()
+    return found is not None and not (
+        isinstance(found[0], Record) and _OF_CALLS & found[0].keys() - known
+    )
+
+
+def _value_of_form(text: str, form: Record) -> tuple[Data] | None:
+    """Return the value of the JSON in `text` if there is one that fits `form`."""
     try:
-        return not problems_of(decode_output("json", text), form)
+        value = decode_output("json", text)
     except DecodeError:
-        return False
+        return None
+    return None if problems_of(value, form) else (value,)
 
 
 def fitted(

@@ -26,8 +26,8 @@ from lambdagent.machine.called import (
     answer_of,
     finish_of,
     fitted,
+    is_answer,
     is_cut,
-    is_of_form,
 )
 from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
@@ -142,7 +142,7 @@ def action(static: Record) -> HostFunction:
             decoded = fitted(decoded, schemas, known)
         if isinstance(decoded, Call):
             return tagged(labels, number[decoded.tool], inject(decoded.args))
-        if isinstance(decoded, Answer) or is_of_form(text, form):
+        if isinstance(decoded, Answer) or is_answer(text, form):
             return tagged(labels, len(tools) + 2, text)
         return tagged(labels, len(tools), decoded.message)
 

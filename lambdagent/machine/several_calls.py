@@ -26,8 +26,8 @@ from lambdagent.machine.called import (
     answer_of,
     finish_of,
     fitted,
+    is_answer,
     is_cut,
-    is_of_form,
     refusal,
 )
 from lambdagent.machine.state import Value
@@ -106,7 +106,7 @@ def _read_text(reply: Data, tools: tuple[str, ...], schemas: Record, form: Data)
             return tagged(ROUND_LABELS, _ANSWER, text)
         case [Call(tool) as call] if tool == TERMINATE:
             return tagged(ROUND_LABELS, _TERMINATE, answer_of(call, form))
-        case [Invalid()] if is_of_form(text, form):
+        case [Invalid()] if is_answer(text, form):
             return tagged(ROUND_LABELS, _ANSWER, text)
     made = [(NO_TOOL, call) for call in _first(calls, known)]
     return _round(made, tools, schemas)

@@ -165,6 +165,39 @@ def test_a_list_of_calls_in_one_object_is_several_calls():
     assert decoded(json.dumps({"tool_calls": calls})) == ("calls", made)
 
 
+PERSON = {"type": "object", "properties": {"name": {}, "args": {"type": "integer"}}}
+
+
+@pytest.mark.parametrize("several", [True, False])
+@pytest.mark.parametrize(
+    ("text", "form", "label"),
+    [
+        ('{"name": "Ann", "args": 1}', PERSON, "answer"),
+        ('Here: {"name": "Ann", "args": 1}', PERSON, "answer"),
+        ('{"name": "Ann", "args": "x"}', PERSON, "invalid"),
+        ('{"tool": "nowhere", "args": 1}', PERSON, "invalid"),
+        ('{"tool": "nowhere", "args": {}}', {"type": "object"}, "invalid"),
+        ('{"name": "search", "args": {"q": "a"}}', {"type": "object"}, "call search"),
+        ('{"tool": "search", "args": {"q": 1}}', {"type": "object"}, "invalid"),
+        ('{"tool": "terminate", "args": {"name": "Ann"}}', PERSON, '{"name": "Ann"}'),
+        ('{"tool": "terminate", "args": {"answer": {"args": 1}}}', PERSON, '{"args": 1}'),
+        ('{"tool": "terminate", "args": "yes"}', {"enum": ["yes"]}, '"yes"'),
+        ('{"tool": "terminate", "args": "\\"yes\\""}', {"enum": ["yes"]}, '"yes"'),
+        ('{"tool": "terminate", "args": {"answer": "no"}}', {"enum": ["yes"]}, "no"),
+    ],
+)
+def test_json_of_the_form_of_answers_is_an_answer(
+    text: str, form: dict[str, Any], label: str, several: bool
+):
+    static = Record(STATIC, schema=freeze(form))
+    found = HOSTS["action"](static if several else Record(static, several=False))(text)
+    _, labels, index, payload = found
+    if labels[index] == "calls":
+        ((_, call),) = map(parts, list_items(payload))
+        _, labels, index, payload = call
+    assert label == (payload if labels[index] == "terminate" else labels[index])
+
+
 def test_a_text_is_an_answer_or_a_call_by_text():
     assert decoded(reply(text="It is 42.")) == ("answer", "It is 42.")
     assert decoded("It is 42.") == ("answer", "It is 42.")
