@@ -215,9 +215,12 @@ class ToolSiteHandler:
             try:
                 return self._tool.call(self._invocation(request))
             except ToolFailure as error:
+                failed = Failure("ToolError", error.text)
                 if not self._goes_on(attempt, error, request):
-                    return Failure("ToolError", error.text)
+                    return failed
             pause(retry_delay_s(attempt), request.cancel)
+            if request.cancel.cancelled:
+                return failed
         raise AssertionError
 
     async def aanswer(self, request: Request) -> Data | Failure:
@@ -226,9 +229,12 @@ class ToolSiteHandler:
             try:
                 return await self._tool.acall(self._invocation(request))
             except ToolFailure as error:
+                failed = Failure("ToolError", error.text)
                 if not self._goes_on(attempt, error, request):
-                    return Failure("ToolError", error.text)
+                    return failed
             await asyncio.sleep(retry_delay_s(attempt))
+            if request.cancel.cancelled:
+                return failed
         raise AssertionError
 
     def _goes_on(self, attempt: int, error: ToolFailure, request: Request) -> bool:

@@ -93,6 +93,18 @@ def test_who_is_not_waited_for_does_not_go_on(ask, waits: list[float]):
     assert (flaky.called, waits) == (1, [])
 
 
+def test_who_is_not_waited_for_after_a_pause_makes_no_call(ask, monkeypatch: pytest.MonkeyPatch):
+    flaky, cancel = Flaky(9), Cancellation()
+
+    async def sleep(_delay_s: float) -> None:
+        cancel.cancel()
+
+    monkeypatch.setattr(handlers, "pause", lambda _, told: told.cancel())
+    monkeypatch.setattr(handlers.asyncio, "sleep", sleep)
+    assert isinstance(ask(Tool("flaky", flaky, retries=3), cancel=cancel), Failure)
+    assert flaky.called == 1
+
+
 def test_delays_double_up_to_thirty_seconds_and_count_for_the_whole_call():
     tool = compile_term(Tool("t", command="true", timeout_s=5.0, retries=7)).sites["tool:t"]
     assert whole_limit_s(tool) == 8 * 5.0 + sum(map(retry_delay_s, range(7)))
