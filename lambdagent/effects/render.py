@@ -22,6 +22,10 @@ from lambdagent.machine.values import parts, sketch
 from lambdagent.machine.window import Window, turn_of
 
 
+# What a tool takes of which a λ text says nothing.
+_ANY_OBJECT = Record(type="object")
+
+
 def messages_of(site: Site, argument: Value) -> tuple[Message, ...]:
     """Return the messages of a model call, oldest first.
 
@@ -130,4 +134,4 @@ def _system_texts(site: Site) -> list[str]:
 def tools_of(static: Record) -> tuple[ToolSpec, ...]:
     """Return the tools that a model is offered in the provider's own form."""
     offered: Any = static["tools"] if static.get("native") else ()
-    return tuple(ToolSpec(**tool) for tool in offered)
+    return tuple(ToolSpec(**{"parameters": _ANY_OBJECT, **tool}) for tool in offered)

@@ -68,6 +68,8 @@ def _are_tools(value: Any) -> bool:
     return isinstance(value, tuple) and all(
         isinstance(item, Record)
         and {"name", "description"} <= {*item} <= {"name", "description", "parameters"}
+        and _are_texts((item["name"], item["description"]))
+        and isinstance(item.get("parameters", item), Record)
         for item in value
     )
 

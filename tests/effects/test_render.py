@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lambdagent import ConversationLam, Lam, Model, Session, Term, Tool, build_agent, compile_term
 from lambdagent.effects.protocol import Message
-from lambdagent.effects.render import message_count, messages_of
+from lambdagent.effects.render import message_count, messages_of, tools_of
 from lambdagent.errors import EffectError
 from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Record
@@ -267,6 +267,12 @@ def test_the_tools_of_a_react_agent_are_told_with_their_purpose():
     assert "- look: Look at it.\n    what (string)\n- wait" in protocol
     assert '{"tool": "NAME", "args": ARGUMENTS}' in protocol
     assert "terminate" in protocol
+
+
+def test_a_tool_of_which_a_text_says_nothing_takes_an_object():
+    offered = (Record(name="look", description=""),)
+    (spec,) = tools_of(Record(tools=offered, native=True))
+    assert (spec.name, spec.parameters) == ("look", Record(type="object"))
 
 
 def test_without_tools_no_protocol_is_told():

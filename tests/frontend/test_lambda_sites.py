@@ -107,6 +107,8 @@ def test_reading_and_appending_share_their_cell():
         ("llm{static: {}, prompt: 1}", "P029"),
         ("llm{prompt: 1}", "P027"),
         ("llm{tools: [1]}", "P027"),
+        ('llm{tools: [{name: 1, description: ""}]}', "P027"),
+        ('llm{tools: [{name: "a", description: "", parameters: 5}]}', "P027"),
         ("llm{model: 3}", "P027"),
         ('llm{model: "nameless"}', "P028"),
         ('llm{model: {provider: "openai", maxTokens: 1}}', "P029"),
