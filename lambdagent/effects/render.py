@@ -21,7 +21,6 @@ from lambdagent.machine.text import repair_text, text_of_value
 from lambdagent.machine.values import parts, sketch
 from lambdagent.machine.window import Window, turn_of
 
-
 # What a tool takes of which a λ text says nothing.
 _ANY_OBJECT = Record(type="object")
 

@@ -204,8 +204,13 @@ class _Reader:
             yield _must(place, " or ".join(_WORDS.get(name, name) for name in names), value)
 
     def enum(self, value: Data, _schema: Record, wanted: Data, place: str) -> Problems:
-        choices, same = _items(wanted), _identity(value)
-        if all(_identity(choice) != same for choice in choices):
+        choices = _items(wanted)
+        if isinstance(value, str):  # nothing else is equal to a text
+            fits = value in choices
+        else:
+            same = _identity(value)
+            fits = any(_identity(choice) == same for choice in choices)
+        if not fits:
             listed = ", ".join(map(_shown, choices))
             yield _must(place, listed if len(choices) == 1 else f"one of {listed}", value)
 
