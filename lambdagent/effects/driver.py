@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from typing import NoReturn
@@ -28,6 +28,7 @@ from lambdagent.effects.waiting import (
     amove,
     keep_landed,
     move,
+    move_a_turn,
     settle,
 )
 
@@ -35,6 +36,8 @@ from lambdagent.effects.waiting import (
 _FAREWELL_S = 1.0
 # Turns of the loop from the return of a thread to the end of the task that waits for it.
 _TURNS = 2
+# Flights that a task answers in a row.
+_FLIGHTS = 8
 
 
 def drive(
@@ -101,21 +104,19 @@ async def adrive(
     """
     clock = Clock(limit_s)
     people = People(execution, handlers, confirm, clock)
-    tasks = _Tasks()
+    tasks = _Tasks(execution, handlers, clock)
     try:
         with relaxed():
             execution.leave_direct("direct style would hold up the event loop")
             while True:
                 for flight in await amove(execution, handlers, clock):
-                    tasks.start(flight, handlers.of(flight.request.site).aanswer(flight.request))
+                    tasks.start(flight)
                 if execution.finished:
                     return
                 if execution.at_rest:
                     await people.aask()
                     continue
-                done = await tasks.landed(clock)
-                for late in settle(execution, done, tasks.flights, clock):
-                    tasks.abandon(late)
+                tasks.settle(await tasks.landed())
     finally:
         try:
             await tasks.have_turns()
@@ -127,59 +128,113 @@ async def adrive(
                 await tasks.end()
 
 
+# Note [Who moves a run on an event loop]
+#
+# A task for each request, and a turn of the loop until the driver hears of the answer, take as
+# long as all else of a call. So the task that has an answer moves the run, where that can be done
+# at once, and goes on with the next request; the driver only waits. Its turn comes when the run is
+# over, waits for a person or the disk, or has much to compute; when somebody watches, who is told
+# in the task of the caller; when something was raised; and when a flight is late.
+#
+# A task goes on after an answer alone, and never after somebody cancelled it. After some flights
+# it leaves the next one to a new task: handlers that never wait must not keep the loop.
+
+
 class _Tasks:
-    """Requests under way on the running event loop, each a task.
+    """Requests under way on the running event loop, and the tasks that answer them.
 
-    A task tells of its end by itself, while it still has its turn: `asyncio.wait` would touch
-    every task at every answer, and the callback of a task comes a turn of the loop later.
-
-    As a rule answers come long before the time of a flight is over. So a timer is not set anew for
-    each flight: it rings when the first of those that were under way together would be late, and
-    then is set for those that are under way now.
+    See Note [Who moves a run on an event loop]. Most answers come long before their flights are
+    late, so a timer is not set for each: it rings when the first of those that were under way
+    together would be late, and is set again for those that are under way then.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, execution: Execution, handlers: Handlers, clock: Clock) -> None:
+        self._execution = execution
+        self._handlers = handlers
+        self._clock = clock
         self._loop = asyncio.get_running_loop()
         self._by_flight: dict[Flight, asyncio.Task[None]] = {}
         self._ended: Done = []
-        self._change: asyncio.Future[None] | None = None
+        self._turn: asyncio.Future[None] | None = None  # that of the driver, while it waits
+        self._began_s = self._loop.time() - clock.now()  # as the event loop counts
         self._timer: asyncio.TimerHandle | None = None
-        self._rings_s = inf  # in seconds of the event loop
+        self._rings_s = inf  # in seconds of the run
 
-    @property
-    def flights(self) -> list[Flight]:
-        """What is under way."""
-        return list(self._by_flight)
+    def start(self, flight: Flight) -> None:
+        """Have the request of `flight` answered."""
+        self._under_way(flight, self._loop.create_task(self._answer(flight)))
 
-    def start(self, flight: Flight, work: Awaitable[Answer]) -> None:
-        """Have `work` answer the request of `flight`."""
-        self._by_flight[flight] = self._loop.create_task(self._fly(flight, work))
+    def _under_way(self, flight: Flight, task: asyncio.Task[None]) -> None:
+        self._by_flight[flight] = task
+        self._ring(flight.expires_s)
 
-    async def _fly(self, flight: Flight, work: Awaitable[Answer]) -> None:
-        try:
-            answer = await work
-        except BaseException as error:  # noqa: BLE001 - raised again where the answer is used
-            self._land(flight, partial(_raise, error))
-        else:
-            self._land(flight, lambda: answer)
-
-    def _land(self, flight: Flight, result: Callable[[], Answer]) -> None:
-        """Tell of the end of `flight`, unless nobody waits for it any more."""
-        if self._by_flight.pop(flight, None) is not None:
-            self._ended.append((flight, result))
-            self._wake()
-
-    async def landed(self, clock: Clock) -> Done:
-        """Return what has landed; nothing if a flight or the run is out of time before."""
-        if not self._ended:
-            self._change = self._loop.create_future()
-            wait_s = clock.wait_s(self._by_flight)
-            if wait_s is not None:
-                self._ring(self._loop.time() + wait_s)
+    async def _answer(self, flight: Flight) -> None:
+        """Answer the request of `flight`, and those that are asked because of it, for a while."""
+        for _ in range(_FLIGHTS):
+            handler = self._handlers.of(flight.request.site)
             try:
-                await self._change
+                answer = await handler.aanswer(flight.request)
+            except BaseException as error:  # noqa: BLE001 - raised again where the answer is used
+                if self._land(flight, partial(_raise, error)):
+                    self._wake()
+                return
+            if not self._land(flight, partial(_same, answer)):
+                return
+            following = self._move(flight)
+            if following is None:
+                return
+            flight = following
+        self.start(flight)
+
+    def _land(self, flight: Flight, result: Callable[[], Answer]) -> bool:
+        """Note the end of `flight`; return whether somebody still waits for it."""
+        if self._by_flight.pop(flight, None) is None:
+            return False
+        self._ended.append((flight, result))
+        return True
+
+    def _move(self, landed: Flight) -> Flight | None:
+        """Move the run, or have the driver do so; return the flight with which to go on."""
+        task, turn, execution = asyncio.current_task(), self._turn, self._execution
+        assert task is not None
+        if turn is None or turn.done():  # the driver moves it, or is about to
+            return None
+        if execution.is_watched or execution.syncs or task.cancelling():
+            self._wake()
+            return None
+        fresh: list[Flight] = []
+        try:
+            self.settle(self.take())
+            is_moving = move_a_turn(execution, self._handlers, self._clock, fresh)
+        except BaseException as error:  # noqa: BLE001 - raised again on the driver's turn
+            self._ended.append((landed, partial(_raise, error)))
+            self._wake()
+            return None
+        if is_moving or execution.at_rest:
+            self._wake()
+        for flight in fresh[1:]:
+            self.start(flight)
+        if not fresh:
+            return None
+        self._under_way(fresh[0], task)
+        return fresh[0]
+
+    def settle(self, done: Done) -> None:
+        """Give the machine what came of `done`, and failures for flights that are late."""
+        for late in settle(self._execution, done, list(self._by_flight), self._clock):
+            self._by_flight.pop(late).cancel()
+
+    async def landed(self) -> Done:
+        """Return what has landed when it is the driver's turn, be that nothing."""
+        if not self._ended:
+            self._turn = self._loop.create_future()
+            wait_s = self._clock.wait_s(self._by_flight)
+            if wait_s is not None:
+                self._ring(self._clock.now() + wait_s)
+            try:
+                await self._turn
             finally:
-                self._change = None
+                self._turn = None
         return self.take()
 
     def _ring(self, at_s: float) -> None:
@@ -187,7 +242,8 @@ class _Tasks:
         if at_s < self._rings_s:
             if self._timer is not None:
                 self._timer.cancel()
-            self._timer, self._rings_s = self._loop.call_at(at_s, self._rung), at_s
+            self._rings_s = at_s
+            self._timer = self._loop.call_at(self._began_s + at_s, self._rung)
 
     def _rung(self) -> None:
         self._timer, self._rings_s = None, inf
@@ -204,22 +260,24 @@ class _Tasks:
             await asyncio.sleep(0)
 
     def _wake(self) -> None:
-        if self._change is not None and not self._change.done():
-            self._change.set_result(None)
-
-    def abandon(self, flight: Flight) -> None:
-        """Cancel the work for `flight`."""
-        self._by_flight.pop(flight).cancel()
+        """Let it be the driver's turn."""
+        if self._turn is not None and not self._turn.done():
+            self._turn.set_result(None)
 
     async def end(self) -> None:
         """Abandon all that is under way, and give it a moment to end."""
         if self._timer is not None:
             self._timer.cancel()
         tasks = list(self._by_flight.values())
-        for flight in self.flights:
-            self.abandon(flight)
+        self._by_flight.clear()
+        for task in tasks:
+            task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=_FAREWELL_S)
+
+
+def _same(answer: Answer) -> Answer:
+    return answer
 
 
 def _raise(error: BaseException) -> NoReturn:

@@ -366,6 +366,11 @@ class Execution:
         return True
 
     @property
+    def is_watched(self) -> bool:
+        """Whether a function of the caller's sees each macro event."""
+        return self._watch is not None
+
+    @property
     def syncs(self) -> bool:
         """Whether `commit` and `save` wait for the disk."""
         return self._keeper is not None and self._keeper.syncs

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from itertools import count
 from math import ceil
 from pathlib import Path
@@ -32,7 +31,6 @@ from lambdagent.effects.protocol import (
     ToolFailure,
     ToolHandler,
     ToolInvocation,
-    ToolSpec,
     as_data,
 )
 from lambdagent.effects.redaction import Redaction
@@ -128,14 +126,7 @@ class ModelHandler:
         self._model = model
         self._provider = provider
         self._redaction = redaction
-
-    @cached_property
-    def _tools(self) -> tuple[ToolSpec, ...]:
-        return tools_of(self._site.static)
-
-    @cached_property
-    def _form(self) -> OutputForm | None:
-        return form_of(self._site)
+        self._tools, self._form = tools_of(site.static), form_of(site)
 
     def answer(self, request: Request) -> Data | Failure:
         """Return the reply as data."""

@@ -90,7 +90,7 @@ def form_of(site: Site) -> OutputForm | None:
     instead: by text, or by what their service cannot do while it holds them to a form.
     """
     schema = site.static.get("schema")
-    if not isinstance(schema, Record):
+    if type(schema) is not Record:
         return None
     model = site.static["model"]
     provider = model["provider"] if isinstance(model, Record) else None

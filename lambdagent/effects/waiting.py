@@ -66,10 +66,9 @@ class Clock:
         Raises:
             BudgetError: The run took too long.
         """
-        now_s = self.now()
-        if self._stopped or now_s >= self._end_s:
+        if self.is_over:
             raise BudgetError(finding("R006", limit=f"{self._limit_s:g}"))
-        return now_s
+        return self.now()
 
     def wait_s(self, flights: Iterable[Flight]) -> float | None:
         """Return how long to wait until the first of `flights`, or the run, is out of time."""
