@@ -1,10 +1,13 @@
 """MODEL CALL → REPLY: one handler per API; `ir.services` is the table of who speaks which.
 
-`Providers` gives the handler of a model; an SDK is imported when its first handler is built.
+`Providers` gives the handler of a model; an SDK is imported when its first handler is built. All
+sessions of a process that reach a service as the same user share a handler, with its thread and
+its connections: to make one takes 30 ms and 800 KB.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Hashable, Mapping
 from ipaddress import IPv6Address
@@ -12,13 +15,16 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
+import attrs
+
 from lambdagent.effects.fork_safe_lock import ForkSafeLock
+from lambdagent.effects.leases import Leases
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
 from lambdagent.effects.llm.claude_code import ClaudeCode, check_settings
 from lambdagent.effects.llm.foreign import provider_of_class
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.llm.scripted import Scripted
-from lambdagent.effects.messages import Endpoint
+from lambdagent.effects.messages import Courier, Endpoint
 from lambdagent.effects.protocol import Provider
 from lambdagent.effects.rate_limits import shared_limit
 from lambdagent.errors import EffectError, finding
@@ -66,17 +72,53 @@ def make_provider(
         return Scripted(model.script or {}, base_dir=base_dir)
     if model.provider == CLAUDE_CODE:
         return ClaudeCode(model, environment, base_dir)
-    service = SERVICES.get(model.provider)
-    handler = None if service is None else _CHAT.get(service.speaks)
     path = class_path(model.provider)
     if path is not None:
         return provider_of_class(path, model, environment, base_dir)
-    if service is None or handler is None:
+    return _connected(_account(model, environment, limits))
+
+
+@attrs.frozen
+class _Account:
+    """Who reaches which service; whoever does so in the same way can share a handler.
+
+    Attributes:
+        speaks: What the service does.
+        limits: How often it may be asked.
+        settings: All of the environment of the process, where the SDKs find settings of their own.
+        process: Its number; the child of a fork has connections of its own.
+    """
+
+    speaks: str
+    endpoint: Endpoint
+    limits: Limits | None
+    settings: frozenset[tuple[str, str]] = attrs.field(
+        factory=lambda: frozenset(os.environ.items()), repr=False
+    )
+    process: int = attrs.field(factory=os.getpid)
+
+
+def _account(model: Model, environment: Mapping[str, str], limits: Limits | None) -> _Account:
+    """Return who asks for `model`.
+
+    Raises:
+        EffectError: See `make_provider`.
+    """
+    service = SERVICES.get(model.provider)
+    if service is None or service.speaks not in _CHAT:
         raise _no_service(model.provider)
-    endpoint = _endpoint(model, service, environment)
-    if limits is None:
-        return handler(endpoint)
-    return handler(endpoint, shared_limit((endpoint.base_url, endpoint.key), limits))
+    return _Account(service.speaks, _endpoint(model, service, environment), limits)
+
+
+def _connected(account: _Account) -> Courier:
+    """Return a new handler."""
+    endpoint, limits = account.endpoint, account.limits
+    place = endpoint.base_url, endpoint.key
+    rate = None if limits is None else shared_limit(place, limits)
+    return _CHAT[account.speaks](endpoint, rate)
+
+
+_handlers = Leases(_connected)
 
 
 def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) -> Endpoint:
@@ -217,6 +259,7 @@ class Providers:
         self._base_dir = base_dir
         self._lock = ForkSafeLock()
         self._made: dict[Hashable, Provider] = {}
+        self._accounts: dict[Hashable, _Account] = {}  # of those that are shared
 
     def of(self, model: Model) -> Provider:
         """Return the provider that answers for `model`, made at its first use.
@@ -232,15 +275,26 @@ class Providers:
         with self._lock:
             provider = self._made.get(place)
             if provider is None:
-                limits = self._rates.get(model.provider)
-                provider = make_provider(model, self._environment, self._base_dir, limits)
-                self._made[place] = provider
+                provider = self._made[place] = self._make(model, place)
             return provider
 
+    def _make(self, model: Model, place: Hashable) -> Provider:
+        limits = self._rates.get(model.provider)
+        service = SERVICES.get(model.provider)
+        if service is None or service.speaks not in _CHAT:
+            return make_provider(model, self._environment, self._base_dir, limits)
+        account = _account(model, self._environment, limits)
+        provider = _handlers.take(account)
+        self._accounts[place] = account
+        return provider
+
     def close(self) -> None:
-        """Close all providers."""
+        """Close all providers, but for those that others share."""
         with self._lock:
-            made = list(self._made.values())
-            self._made.clear()
-        for provider in made:
-            provider.close()
+            accounts, self._accounts = self._accounts, {}
+            made, self._made = self._made, {}
+        for place, provider in made.items():
+            if place in accounts:
+                _handlers.give_back(accounts[place])
+            else:
+                provider.close()

@@ -11,6 +11,7 @@ from lambdagent.effects.llm.scripted import Scripted
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import freeze
 from lambdagent.ir.model import Model
+from lambdagent.ir.limits import Limits
 from lambdagent.ir.services import SERVICES
 from tests.effects.calls import model_call
 from tests.effects.local_server import Answer, LocalServer
@@ -159,6 +160,44 @@ def test_models_served_at_one_place_share_a_provider():
     other = Model(provider="openai", name="a", base_url="http://a.test/v1")
     assert providers.of(other) is not first
     providers.close()
+
+
+def test_those_who_ask_a_service_alike_share_its_handler_until_the_last_one_is_closed(
+    mock_llm: MockLLM,
+):
+    model = Model(provider="custom", name="m", base_url=mock_llm.openai)
+    tables = [Providers(KEYS) for _ in range(2)]
+    first, second = (table.of(model) for table in tables)
+    assert isinstance(first, OpenAIChat)
+    assert first is second
+    mock_llm.reply("a")
+    first.chat(model_call(model))
+    thread = first._line().thread
+    assert thread is not None
+    tables[0].close()
+    tables[0].close()
+    assert thread.is_alive()
+    tables[1].close()
+    assert not thread.is_alive()
+    third = Providers(KEYS)
+    assert third.of(model) is not first
+    third.close()
+
+
+def test_those_who_ask_a_service_differently_share_nothing(monkeypatch: pytest.MonkeyPatch):
+    model = Model(provider="openai", name="m")
+    tables = [
+        Providers(KEYS),
+        Providers({**KEYS, "OPENAI_API_KEY": "another"}),
+        Providers(KEYS, rates={"openai": Limits(requests=1)}),
+    ]
+    handlers = [table.of(model) for table in tables]
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "another")  # which the SDK reads
+    tables.append(Providers(KEYS))
+    handlers.append(tables[-1].of(model))
+    assert len({id(each) for each in handlers}) == len(tables)
+    for table in tables:
+        table.close()
 
 
 def test_models_with_equal_scripts_share_its_replies():
