@@ -18,7 +18,7 @@ import attrs
 
 from lambdagent.effects.llm import Providers
 from lambdagent.effects.llm.foreign import ForeignProvider, adapted
-from lambdagent.effects.output_form import OutputForm, form_of
+from lambdagent.effects.output_form import form_of
 from lambdagent.effects.protocol import (
     AgingStore,
     Cancellation,

@@ -8,11 +8,13 @@ Source: https://platform.openai.com/docs/api-reference/chat/create
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from operator import itemgetter
 from typing import Any
 from urllib.parse import urlsplit
 
-from lambdagent.effects.messages import Courier, Endpoint, Sent, is_default_temperature
+from lambdagent.effects.messages import Courier, Endpoint, is_default_temperature
 from lambdagent.effects.protocol import Message, Reply, ToolCall, ToolSpec, Usage, as_data
 from lambdagent.effects.rate_limits import RateLimit
 from lambdagent.effects.replies import OutOfFormError, count, has_counts, reply_of, text_of
@@ -26,6 +28,9 @@ from lambdagent.messages import phrase
 _OFFICIAL_HOST = "api.openai.com"
 _SAID = {"content", "refusal", "tool_calls"}
 _NO_KEY = "none"  # the SDK insists on one
+_PATH = "/chat/completions"
+# What `with_streaming_response` of the SDK sends: the answer is returned before it is read.
+_UNREAD = {"X-Stainless-Raw-Response": "stream"}
 
 
 # Note [The two names of the token limit]
@@ -50,7 +55,7 @@ class OpenAIChat(Courier):
 
     def path(self, base: str) -> str:
         """Return the path of completions."""
-        return f"{base}/chat/completions"
+        return base + _PATH
 
     def connect(self) -> Any:
         """Return a client that takes nothing from the environment by itself."""
@@ -91,11 +96,23 @@ class OpenAIChat(Courier):
             **{name: value for name, value in settings.items() if value is not None},
         }
 
-    def send(self, client: Any, request: dict[str, Any], timeout_s: float) -> Sent:
-        """Return what yields the completion."""
-        create = client.chat.completions.with_streaming_response.create
-        sent: Sent = create(**request, timeout=timeout_s)
-        return sent
+    @asynccontextmanager
+    async def send(
+        self, client: Any, request: dict[str, Any], timeout_s: float
+    ) -> AsyncIterator[Any]:
+        """Send `request` as it is, yield the completion, and close it.
+
+        `create` of the SDK would look in each message for names to translate, of which there are
+        none: that took 33 ms of CPU for 200 messages, all else 0.5 ms.
+        """
+        body = dict(request)
+        headers = {**body.pop("extra_headers", {}), **_UNREAD}
+        options = {"timeout": timeout_s, "headers": headers}
+        answer = await client.post(_PATH, cast_to=object, body=body, options=options)
+        try:
+            yield answer
+        finally:
+            await answer.close()
 
     def streaming(self, refused: frozenset[str]) -> dict[str, Any]:
         """Return the arguments that ask for a stream, with a count of tokens at its end."""

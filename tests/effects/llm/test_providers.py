@@ -10,8 +10,8 @@ from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.llm.scripted import Scripted
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import freeze
-from lambdagent.ir.model import Model
 from lambdagent.ir.limits import Limits
+from lambdagent.ir.model import Model
 from lambdagent.ir.services import SERVICES
 from tests.effects.calls import model_call
 from tests.effects.local_server import Answer, LocalServer
