@@ -11,7 +11,6 @@ import asyncio
 import json
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from concurrent.futures import CancelledError, Future
 from contextlib import AbstractAsyncContextManager
 from functools import partial
@@ -73,7 +72,7 @@ class Endpoint:
         base_url: Shown without credentials.
         key: Never shown; None if the provider wants none.
         variable: Environment variable of the key, for hints.
-        headers: What else is sent with each request; the values are never shown.
+        headers: What else is sent with each request, as pairs; the values are never shown.
         max_retries: Extra attempts after failures that may pass, all within the call's time.
     """
 
@@ -81,7 +80,7 @@ class Endpoint:
     base_url: str = attrs.field(repr=shown_url)
     key: str | None = attrs.field(default=None, repr=False)
     variable: str = ""
-    headers: Mapping[str, str] = attrs.field(factory=dict, repr=False)
+    headers: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)
     max_retries: int = 2
 
     @property
@@ -100,7 +99,7 @@ class Endpoint:
         """Return `text` without the key, the credentials of the URL, and values of headers."""
         url = urlsplit(self.base_url)
         user = [unquote(each) for each in (url.username, url.password) if each]
-        told = [*user, *self.query.values(), *self.headers.values()]
+        told = [*user, *self.query.values(), *(value for _, value in self.headers)]
         secrets = [self.key or "", *(each for each in told if len(each) > 3)]
         forms = {form for secret in secrets if secret for form in forms_of(secret)}
         for form in sorted(forms, key=len, reverse=True):

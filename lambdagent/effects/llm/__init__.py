@@ -138,7 +138,7 @@ def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) ->
         base_url=url,
         key=key or None,
         variable=variable or "",
-        headers=_headers(model.provider, environment),
+        headers=tuple(_headers(model.provider, environment).items()),
     )
 
 
