@@ -44,7 +44,7 @@ def files(path: Path) -> dict[str, bytes]:
 
 
 def test_a_large_answer_is_not_stored_again_at_every_step(tmp_path):
-    large = "x" * (1 << 20)
+    large = "x" * (1 << 17)
 
     def say(text: str) -> str:
         return searching(30)(text.replace(large, ""))

@@ -40,7 +40,7 @@ def check(agent, value, engine, folder):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize(
     "answer",
-    ['{"$number": "NaN"}', '{"$$number": 1}', '{"n": 1e400}', "9" * 4_000, '"\\ud800 \\u202e"'],
+    ['{"$number": "NaN"}', '{"$$number": 1}', "9" * 4_000, '"\\ud800 \\u202e"'],
 )
 def test_answers_that_json_has_no_words_for(answer, engine, tmp_path):
     model = Model(provider="scripted", script=Record(replies=(answer,)))

@@ -150,7 +150,7 @@ def test_what_fails_and_what_is_remarked_quote_answers_only_when_that_is_asked_f
 
 
 def test_calls_have_the_names_that_the_model_gave_them():
-    asked = {"id": "call_7", "name": "wc", "arguments": "abc"}
+    asked = {"id": "call_7", "name": "wc", "arguments": {"input": "abc"}}
     result = run(agent({"text": "", "tool_calls": [asked]}, "done"), "count")
     (tool,) = (span for span in spans_of(result) if span.name == "execute_tool wc")
     assert tool.attributes["gen_ai.tool.call.id"] == "call_7"
