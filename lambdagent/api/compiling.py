@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from lambdagent.api.overriding import make_overrides
 from lambdagent.desugar.passes import desugar
 from lambdagent.desugar.pure import TooLargeError, desugar_pure
 from lambdagent.desugar.typing import NoTypeError
@@ -25,26 +26,23 @@ from lambdagent.errors import (
     SemanticError,
     compile_error,
     finding,
-    plain,
 )
 from lambdagent.frontend.build import NO_OVERRIDES, build_term, more_findings
 from lambdagent.frontend.check import Config, check_config, read_config
 from lambdagent.frontend.expression import parse_expression
-from lambdagent.frontend.models import Overrides, refused
+from lambdagent.frontend.models import Overrides
 from lambdagent.frontend.python_tree import tree_of
 from lambdagent.frontend.report import in_file_order
 from lambdagent.frontend.run_limits import run_limits
 from lambdagent.frontend.yaml_tree import parse_yaml
-from lambdagent.ir import agent_text, core_outline, outline, python_source, registry
+from lambdagent.ir import agent_text, core_outline, outline, python_source
 from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.bounds import Bounds, bounds
-from lambdagent.ir.docstrings import summary_of
 from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Checkpoints, Program, without_credentials
 from lambdagent.ir.program_text import print_brief, print_program, program_json
 from lambdagent.ir.sharing import LARGEST, TooLargeTextError
-from lambdagent.ir.signature import doc_of
-from lambdagent.ir.surface import Term, Tool
+from lambdagent.ir.surface import Term
 from lambdagent.messages import phrase
 from lambdagent.source import Source
 
@@ -58,12 +56,6 @@ CORE_SUFFIXES = (".lam", ".json")
 _ASKED: dict[int, tuple[weakref.ref[Term], dict[str, Any]]] = {}
 # The program of each term that is in use, by its identity: a run of one is a tenth of making it.
 _PROGRAMS: dict[int, tuple[weakref.ref[Term], Program]] = {}
-
-_ENVIRONMENT = {
-    "model": ("LAMBDAGENT_MODEL", str, phrase("a model name")),
-    "temperature": ("LAMBDAGENT_TEMPERATURE", float, phrase("a number")),
-    "max_tokens": ("LAMBDAGENT_MAX_TOKENS", int, phrase("a whole number")),
-}
 
 
 def read_source(path: str | Path) -> Source:
@@ -385,105 +377,6 @@ def _folder(name: str) -> str | None:
         return str(path.parent) if name and path.is_file() else None
     except (OSError, ValueError):  # a name that no file can have
         return None
-
-
-def make_overrides(
-    *,
-    tools: Mapping[str, Callable[..., object] | Tool] | None = None,
-    memory_store: Any = None,
-    providers: Mapping[str, object] | None = None,
-    tool_timeout_s: float | None = None,
-    environment: Mapping[str, str] | None = None,
-    **settings: Any,
-) -> Overrides:
-    """Return what the caller and the environment decide instead of the file; see `from_config`.
-
-    `environment` is `os.environ` by default.
-
-    Raises:
-        SchemaError: An environment variable holds no value of its type, or an object is not what
-            it must be.
-        TypeError: An override that does not exist.
-    """
-    problems = [
-        *_tool_problems(tools),
-        *_provider_problems(providers),
-        *_store_problems(memory_store),
-    ]
-    if problems:
-        raise SchemaError(problems)
-    environment = os.environ if environment is None else environment
-    for name, (variable, kind, expected) in _ENVIRONMENT.items():
-        if settings.get(name) is None and (text := environment.get(variable, "").strip()):
-            settings[name] = _converted(variable, kind, expected, text)
-    is_dict = isinstance(memory_store, Mapping)
-    return Overrides(
-        tools={name: _tool(name, each) for name, each in (tools or {}).items()},
-        memory_initial=memory_store if is_dict else None,
-        memory_binding=None
-        if is_dict or memory_store is None
-        else registry.register(memory_store),
-        providers={name: registry.register(each) for name, each in (providers or {}).items()},
-        tool_timeout_s=tool_timeout_s,
-        **settings,
-    )
-
-
-def _tool_problems(tools: object) -> Iterator[Diagnostic]:
-    """Yield what is wrong with `tools`."""
-    if tools is None:
-        return
-    if not isinstance(tools, Mapping):
-        yield refused("tools", phrase("a dict of functions by name"), tools)
-        return
-    for name, each in tools.items():
-        if not isinstance(name, str):
-            yield refused("tools", phrase("a dict with texts as keys"), name)
-        elif not (isinstance(each, Tool) or callable(each)):
-            yield refused(f"tools[{plain(name)}]", phrase("a function or a `Tool`"), each)
-
-
-def _provider_problems(providers: object) -> Iterator[Diagnostic]:
-    """Yield what is wrong with `providers`; what they can do is looked at before a run."""
-    if providers is None:
-        return
-    if not isinstance(providers, Mapping):
-        yield refused(
-            "providers", phrase("a dict of objects by the name of the provider"), providers
-        )
-        return
-    for name in providers:
-        if not isinstance(name, str):
-            yield refused("providers", phrase("a dict with texts as keys"), name)
-
-
-def _store_problems(store: object) -> Iterator[Diagnostic]:
-    """Yield what is wrong with `memory_store`."""
-    if store is None:
-        return
-    if isinstance(store, Mapping):
-        for name in store:
-            if not isinstance(name, str):
-                yield refused("memory_store", phrase("a dict with texts as keys"), name)
-    elif not all(callable(getattr(store, method, None)) for method in ("list_recent", "put")):
-        yield refused(
-            "memory_store", phrase("a dict, or an object with `list_recent` and `put`"), store
-        )
-
-
-def _converted(variable: str, kind: type[Any], expected: str, text: str) -> Any:
-    try:
-        return kind(text)
-    except ValueError:
-        raise SchemaError(
-            finding("S103", field=variable, expected=expected, actual=text)
-        ) from None
-
-
-def _tool(name: str, implementation: Callable[..., object] | Tool) -> Tool:
-    if isinstance(implementation, Tool):
-        return implementation
-    return Tool(name, implementation, description=summary_of(doc_of(implementation)))
 
 
 @relaxed()

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 import lambdagent
-from lambdagent.api.compiling import compile_term, make_overrides
+from lambdagent.api.compiling import compile_term
 from lambdagent.api.doubts import Doubt, Remark, refuse, warn
 from lambdagent.api.listening import Heard, aheard, heard
+from lambdagent.api.overriding import make_overrides
 from lambdagent.api.programs import overridden
 from lambdagent.api.run_files import (
     check_arrival,

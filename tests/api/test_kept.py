@@ -6,9 +6,10 @@ import attrs
 import pytest
 
 from lambdagent import build_agent
-from lambdagent.api.compiling import compile_term, make_overrides
+from lambdagent.api.compiling import compile_term
 from lambdagent.api.doubts import ask_again
 from lambdagent.api.kept import Run
+from lambdagent.api.overriding import make_overrides
 from lambdagent.api.programs import overridden
 from lambdagent.effects.journal import read_journal
 from lambdagent.errors import (

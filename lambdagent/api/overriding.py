@@ -1,0 +1,120 @@
+"""What the caller and the environment decide instead of an agent file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from lambdagent.errors import Diagnostic, SchemaError, finding, plain
+from lambdagent.frontend.models import Overrides, refused
+from lambdagent.ir import registry
+from lambdagent.ir.docstrings import summary_of
+from lambdagent.ir.signature import doc_of
+from lambdagent.ir.surface import Tool
+from lambdagent.messages import phrase
+
+_ENVIRONMENT = {
+    "model": ("LAMBDAGENT_MODEL", str, phrase("a model name")),
+    "temperature": ("LAMBDAGENT_TEMPERATURE", float, phrase("a number")),
+    "max_tokens": ("LAMBDAGENT_MAX_TOKENS", int, phrase("a whole number")),
+}
+
+
+def make_overrides(
+    *,
+    tools: Mapping[str, Callable[..., object] | Tool] | None = None,
+    memory_store: Any = None,
+    providers: Mapping[str, object] | None = None,
+    tool_timeout_s: float | None = None,
+    environment: Mapping[str, str] | None = None,
+    **settings: Any,
+) -> Overrides:
+    """Return what the caller and the environment decide instead of the file; see `from_config`.
+
+    `environment` is `os.environ` by default.
+
+    Raises:
+        SchemaError: An environment variable holds no value of its type, or an object is not what
+            it must be.
+        TypeError: An override that does not exist.
+    """
+    problems = [
+        *_tool_problems(tools),
+        *_provider_problems(providers),
+        *_store_problems(memory_store),
+    ]
+    if problems:
+        raise SchemaError(problems)
+    environment = os.environ if environment is None else environment
+    for name, (variable, kind, expected) in _ENVIRONMENT.items():
+        if settings.get(name) is None and (text := environment.get(variable, "").strip()):
+            settings[name] = _converted(variable, kind, expected, text)
+    is_dict = isinstance(memory_store, Mapping)
+    return Overrides(
+        tools={name: _tool(name, each) for name, each in (tools or {}).items()},
+        memory_initial=memory_store if is_dict else None,
+        memory_binding=None
+        if is_dict or memory_store is None
+        else registry.register(memory_store),
+        providers={name: registry.register(each) for name, each in (providers or {}).items()},
+        tool_timeout_s=tool_timeout_s,
+        **settings,
+    )
+
+
+def _tool_problems(tools: object) -> Iterator[Diagnostic]:
+    """Yield what is wrong with `tools`."""
+    if tools is None:
+        return
+    if not isinstance(tools, Mapping):
+        yield refused("tools", phrase("a dict of functions by name"), tools)
+        return
+    for name, each in tools.items():
+        if not isinstance(name, str):
+            yield refused("tools", phrase("a dict with texts as keys"), name)
+        elif not (isinstance(each, Tool) or callable(each)):
+            yield refused(f"tools[{plain(name)}]", phrase("a function or a `Tool`"), each)
+
+
+def _provider_problems(providers: object) -> Iterator[Diagnostic]:
+    """Yield what is wrong with `providers`; what they can do is looked at before a run."""
+    if providers is None:
+        return
+    if not isinstance(providers, Mapping):
+        yield refused(
+            "providers", phrase("a dict of objects by the name of the provider"), providers
+        )
+        return
+    for name in providers:
+        if not isinstance(name, str):
+            yield refused("providers", phrase("a dict with texts as keys"), name)
+
+
+def _store_problems(store: object) -> Iterator[Diagnostic]:
+    """Yield what is wrong with `memory_store`."""
+    if store is None:
+        return
+    if isinstance(store, Mapping):
+        for name in store:
+            if not isinstance(name, str):
+                yield refused("memory_store", phrase("a dict with texts as keys"), name)
+    elif not all(callable(getattr(store, method, None)) for method in ("list_recent", "put")):
+        yield refused(
+            "memory_store", phrase("a dict, or an object with `list_recent` and `put`"), store
+        )
+
+
+def _converted(variable: str, kind: type[Any], expected: str, text: str) -> Any:
+    try:
+        return kind(text)
+    except ValueError:
+        raise SchemaError(
+            finding("S103", field=variable, expected=expected, actual=text)
+        ) from None
+
+
+def _tool(name: str, implementation: Callable[..., object] | Tool) -> Tool:
+    if isinstance(implementation, Tool):
+        return implementation
+    return Tool(name, implementation, description=summary_of(doc_of(implementation)))
