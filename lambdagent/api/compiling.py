@@ -48,13 +48,12 @@ from lambdagent.source import Source
 
 # Agent files are written by people; a larger one is something else. Programs are also printed.
 MAX_FILE_BYTES, MAX_PROGRAM_BYTES = 4 << 20, 32 << 20
-
 # Files that are core programs: λ text, and the tables that `lambda --format json` writes.
 CORE_SUFFIXES = (".lam", ".json")
 
 # What the file of a term asks of its runs, by identity of the term: no part of its meaning.
 _ASKED: dict[int, tuple[weakref.ref[Term], dict[str, Any]]] = {}
-# The program of each term that is in use, by its identity: a run of one is a tenth of making it.
+# Programs of terms in use, by identity: to make one takes longer than many a run.
 _PROGRAMS: dict[int, tuple[weakref.ref[Term], Program]] = {}
 
 
@@ -365,8 +364,7 @@ def _built(config: Config, overrides: Overrides) -> Term:
         asked["limits"] = limits
     if asked:
         number = id(term)
-        gone = weakref.ref(term, lambda _: _ASKED.pop(number))
-        _ASKED[number] = (gone, asked)
+        _ASKED[number] = weakref.ref(term, lambda _: _ASKED.pop(number)), asked
     return term
 
 
@@ -387,12 +385,10 @@ def compile_term(term: Term, name: str = "agent") -> Program:
         ExpressionError: An expression in a term that was built in Python is not valid.
     """
     number = id(term)
-    known = _PROGRAMS.get(number)
-    if known is not None and known[1].name == name:
+    if (known := _PROGRAMS.get(number)) is not None and known[1].name == name:
         return known[1]
     program = desugar(term, parse_expression, name)
-    asked = _ASKED.get(number)
-    if asked is not None:
+    if (asked := _ASKED.get(number)) is not None:
         program = attrs.evolve(program, **asked[1])
-    _PROGRAMS[number] = (weakref.ref(term, lambda _: _PROGRAMS.pop(number, None)), program)
+    _PROGRAMS[number] = weakref.ref(term, lambda _: _PROGRAMS.pop(number, None)), program
     return program

@@ -18,6 +18,7 @@ from lambdagent.effects.speech import Speech
 from lambdagent.errors import shown
 from lambdagent.ir.data import Data, Record, freeze
 from lambdagent.ir.exchange import Failure
+from lambdagent.ir.fields import sized
 from lambdagent.ir.limits import usd_of
 from lambdagent.ir.model import Model
 
@@ -63,7 +64,7 @@ class Message:
     """
 
     role: Role
-    text: str
+    text: str = attrs.field(repr=sized)
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     name: str | None = None

@@ -18,6 +18,15 @@ from lambdagent.ir.strategies import is_strategy, parse_strategy
 _SHOWN = 60
 
 
+def sized(text: object) -> str:
+    """Return how a text that nobody asked for stands in a repr, which may end in a log.
+
+    >>> sized("Be kind.")
+    '<8 characters>'
+    """
+    return f"<{len(str(text))} characters>"
+
+
 def plain_float(value: Any) -> Any:
     """Return `value` as a float, and zero without a sign; what is no number is left as it is."""
     try:

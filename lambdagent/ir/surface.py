@@ -79,7 +79,7 @@ class Lam(Term):
     """
 
     name: str
-    prompt: str = ""
+    prompt: str = attrs.field(default="", repr=fields.sized)
     model: Model | None = attrs.field(default=None, converter=model_of)
     output_parser: str = attrs.field(default="text", validator=attrs.validators.in_(PARSERS))
     output_schema: Record | None = attrs.field(

@@ -2,6 +2,7 @@ import threading
 
 import pytest
 
+from lambdagent import Lam, Model, compile_term
 from lambdagent.effects.protocol import Cancellation, Message, Reply, ToolCall, Usage, as_data
 from lambdagent.ir.data import Record, freeze
 from tests.effects.calls import model_call
@@ -60,6 +61,14 @@ def test_messages_are_rendered_only_when_somebody_reads_them():
     assert (lazy.last_text, rendered) == ("a", [])
     assert lazy.messages == (Message("user", "a"),)
     assert "Hello" not in repr(call)
+
+
+def test_no_repr_tells_a_prompt():
+    secret = "Tell nobody of the merger."
+    agent = Lam("a", secret, Model(provider="openai", name="m"))
+    for holder in (agent, Message("system", secret), compile_term(agent)):
+        assert secret not in repr(holder)
+    assert "prompt=<26 characters>" in repr(agent)
 
 
 def test_cancelling_runs_each_callback_once():
