@@ -75,9 +75,11 @@ def wait_before_next(error: Exception, number: int) -> float | None:
     if isinstance(error, BrokenOffError) and status is None:
         return backoff_s(number)
     if not isinstance(status, int):
-        # No answer came at all. A time limit of the SDK is that of the call.
+        # No answer came at all. A time limit of the SDK is that of the call, and who is not
+        # trusted now is not trusted in a second.
         is_lost = type(error).__name__ == "APIConnectionError"
-        return backoff_s(number) if is_lost else None
+        is_stranger = "CERTIFICATE" in str(error.__cause__)
+        return backoff_s(number) if is_lost and not is_stranger else None
     headers = getattr(getattr(error, "response", None), "headers", {})
     if not _may_pass(status, headers, getattr(error, "body", None)):
         return None
@@ -114,9 +116,10 @@ def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
     >>> retry_after_s({"retry-after": "soon"}, 0.0)
     """
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        text = headers.get(name, "").strip()
-        if text.replace(".", "", 1).isdecimal() and text.isascii():
-            return float(text) * unit
+        # Several headers, as of a server and what stands before it, come as one: the longest holds.
+        numbers = [each.strip() for each in headers.get(name, "").split(",")]
+        if all(each.isascii() and each.replace(".", "", 1).isdecimal() for each in numbers):
+            return max(map(float, numbers)) * unit
     try:
         date = parsedate_to_datetime(headers.get("retry-after", ""))
         if date.tzinfo is None:  # of the older forms, which mean the same time

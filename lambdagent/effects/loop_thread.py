@@ -57,10 +57,15 @@ class LoopThread:
                 self.thread.start()
             return asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    def close(self, last: Callable[[], Coroutine[Any, Any, None]] | None = None) -> None:
+    def close(
+        self,
+        last: Callable[[], Coroutine[Any, Any, None]] | None = None,
+        patience_s: float | None = None,
+    ) -> None:
         """Cancel what is under way, do `last` where anything was done, and end the thread.
 
-        When the interpreter ends, threads do not run any more: there is nothing to wait for.
+        What has not ended after `patience_s` is left alone, as a daemon; None waits for it. When
+        the interpreter ends, threads do not run any more: there is nothing to wait for.
         """
         if sys.is_finalizing():
             return
@@ -69,7 +74,10 @@ class LoopThread:
             self._loop = self.thread = None
         if loop is None or thread is None:
             return
-        asyncio.run_coroutine_threadsafe(_end(last), loop).result()
+        try:
+            asyncio.run_coroutine_threadsafe(_end(last), loop).result(patience_s)
+        except TimeoutError:
+            return
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
 

@@ -39,6 +39,12 @@ class APITimeoutError(APIConnectionError):
     pass
 
 
+def stranger() -> Exception:
+    error = APIConnectionError()
+    error.__cause__ = OSError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed certificate")
+    return error
+
+
 @pytest.mark.parametrize("status", range(400, 600))
 def test_a_status_is_tried_again_if_it_may_pass(status: int):
     assert (wait_before_next(StatusError(status), 0) is not None) is (status in RETRIED)
@@ -56,6 +62,7 @@ def test_a_status_is_tried_again_if_it_may_pass(status: int):
         (BrokenOffError("x", {"type": "of their own", "code": 401}), False),
         (BrokenOffError("x", {"code": "insufficient_quota"}), False),
         (APIConnectionError(), True),
+        (stranger(), False),
         (APITimeoutError(), False),
         (ValueError(), False),
         (StatusError(400, x_should_retry="true"), True),
@@ -76,6 +83,7 @@ def test_a_failure_is_tried_again_if_it_may_pass(error: Exception, again: bool):
         ({"retry_after": "1"}, 1.0),
         ({"retry_after": "0"}, 0.0),
         ({"retry_after": "1.5"}, 1.5),
+        ({"retry_after": "1, 20,3"}, 20.0),
         ({"retry_after": "100000"}, LONGEST_WAIT_S),
         ({"retry_after": "9" * 400}, LONGEST_WAIT_S),
         ({"retry_after": "9", "retry_after_ms": "250"}, 0.25),

@@ -34,6 +34,7 @@ from lambdagent.ir.model import Model
 from lambdagent.ir.signature import signature_of
 from lambdagent.messages import phrase
 
+_PATIENCE_S = 5.0  # for foreign code that is to end
 _HINT = phrase("check the object that was passed as `providers=`")
 
 
@@ -105,7 +106,7 @@ class ForeignProvider:
                     self._awaited(closing, Cancellation())
         loop = self._loops.pop(os.getpid(), None)
         if loop is not None:
-            loop.close()
+            loop.close(patience_s=_PATIENCE_S)
 
     def _awaited(self, answer: Awaitable[Any], cancel: Cancellation) -> Any:
         """Return what `answer` comes to, on the loop that all such answers share."""

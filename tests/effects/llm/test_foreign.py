@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from lambdagent import Session, build_agent
+from lambdagent.effects.llm import foreign
 from lambdagent.effects.llm.foreign import ForeignProvider
 from lambdagent.effects.protocol import Cancellation, Message
 from lambdagent.errors import EffectError
@@ -98,6 +99,27 @@ def test_what_ends_programs_is_raised_where_somebody_waits():
         with pytest.raises(SystemExit):
             provider.chat(model_call())
     provider.close()
+
+
+def test_what_does_not_end_is_left_alone(monkeypatch: pytest.MonkeyPatch):
+    over = threading.Event()
+
+    class Stubborn:
+        async def chat(self, _messages: object) -> str:
+            while not over.is_set():
+                try:
+                    await asyncio.sleep(0.01)
+                except asyncio.CancelledError:
+                    continue
+            return "fine"
+
+    monkeypatch.setattr(foreign, "_PATIENCE_S", 0.05)
+    provider, cancel = made(Stubborn()), Cancellation()
+    threading.Timer(0.05, cancel.cancel).start()
+    with pytest.raises(EffectError):
+        provider.chat(model_call(cancel=cancel))
+    provider.close()
+    over.set()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
