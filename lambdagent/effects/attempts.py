@@ -116,7 +116,7 @@ def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
     >>> retry_after_s({"retry-after": "soon"}, 0.0)
     """
     for name, unit in (("retry-after-ms", 1e-3), ("retry-after", 1.0)):
-        # Several headers, as of a server and what stands before it, come as one: the longest holds.
+        # Several, as of a server and what stands before it, come as one: the longest holds.
         numbers = [each.strip() for each in headers.get(name, "").split(",")]
         if all(each.isascii() and each.replace(".", "", 1).isdecimal() for each in numbers):
             return max(map(float, numbers)) * unit
