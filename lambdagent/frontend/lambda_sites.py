@@ -193,8 +193,8 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
     "action": {
         "tools": Field(TEXTS, ()),
         "parameters": Field(OBJECT, OPTIONAL),
-        "several": Field(TRUTH, OPTIONAL),
         "schema": Field(SCHEMA, OPTIONAL),
+        "several": Field(TRUTH, OPTIONAL),
     },
     "label": {"labels": Field(LABELS)},
     "fits": {"schema": Field(SCHEMA)},
