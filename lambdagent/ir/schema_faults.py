@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal, TypeAlias
 
-from lambdagent.ir.data import Data, Record, is_json
+from lambdagent.ir.data import Data, NotDataError, Record, freeze, is_json
 from lambdagent.ir.data_schema import KEYWORDS, TYPE_NAMES, is_number
 from lambdagent.ir.pattern import PatternError, compile_pattern
 from lambdagent.ir.schema_references import (
@@ -40,6 +40,14 @@ Why: TypeAlias = Literal[
 
 # What is looked at with `if` and `contains`.
 _COMPANIONS: Final = {"then", "else"}
+
+
+def can_be_checked(schema: object) -> bool:
+    """Whether `schema`, made of dicts and lists, is a JSON Schema of which all can be checked."""
+    try:
+        return not unknown_keywords(freeze(schema))
+    except NotDataError:
+        return False
 
 
 def unknown_keywords(schema: Data) -> list[tuple[str, Why]]:

@@ -9,8 +9,17 @@ from typing import Any
 
 from lambdagent.errors import ConfigError, Diagnostic, finding
 from lambdagent.frontend.foreign.draft import NO_MATCH, Draft
-from lambdagent.frontend.nodes import BYTE_ORDER_MARK, ListNode, MapNode, Node, Scalar, is_null
+from lambdagent.frontend.nodes import (
+    BYTE_ORDER_MARK,
+    TEXT,
+    ListNode,
+    MapNode,
+    Node,
+    Scalar,
+    is_null,
+)
 from lambdagent.frontend.yaml_tree import parse_yaml
+from lambdagent.ir.loose_json import STRICT
 from lambdagent.messages import Phrase, phrase
 from lambdagent.source import Source, Span
 
@@ -171,6 +180,11 @@ class Block:
                 )
         return found
 
+    def data(self, key: str) -> Any:
+        """Return what is written for `key`, whatever it is; unquoted, JSON is what it says."""
+        node = self._value(key)
+        return None if node is None else _data(node)
+
     def block(self, key: str) -> Block | None:
         """Return a mapping."""
         node = self._read(key, phrase("a mapping"), _as_map)
@@ -228,6 +242,19 @@ class Block:
         for key, (_, node) in self.node.entries.items():
             if key not in self.read and key[:1] != "_" and not _is_empty(node):
                 self.lost(key, NO_MATCH)
+
+
+def _data(node: Node) -> Any:
+    if isinstance(node, MapNode):
+        return {key: _data(value) for key, (_, value) in node.entries.items()}
+    if isinstance(node, ListNode):
+        return [_data(item) for item in node.items]
+    if node.kind == TEXT:
+        return node.text
+    try:
+        return None if is_null(node) else STRICT.decode(node.text)
+    except ValueError:
+        return node.text
 
 
 def _as_map(node: Node) -> MapNode | None:

@@ -17,6 +17,7 @@ from lambdagent.frontend.foreign.blocks import Block
 from lambdagent.frontend.foreign.dify_models import model_of
 from lambdagent.frontend.foreign.draft import MAX_LEVELS, Agent, Draft, category
 from lambdagent.frontend.foreign.models import USUAL
+from lambdagent.ir.schema_faults import can_be_checked
 from lambdagent.messages import Phrase, phrase
 
 _REFERENCE: Final = re.compile(r"\{\{#([^#{}]*)#\}\}")
@@ -258,9 +259,24 @@ class Graph:
             inner = data.block(key)
             if inner is not None and inner.flag("enabled"):
                 data.lost(key, phrase("a model sees its prompt and the answer before"))
+        form = self.form(data)
         data.ignore(("memory", "prompt_config", "variables", *_LOOKS))
         data.finish()
-        return self.draft.agent(self.title(at), "\n\n".join(filter(None, parts)), model)
+        prompt = "\n\n".join(filter(None, parts))
+        return {**self.draft.agent(self.title(at), prompt, model), **form}
+
+    def form(self, data: Block) -> Agent:
+        """Return what the answers of a node must be."""
+        is_wanted = data.flag("structured_output_enabled")
+        written = data.block("structured_output")
+        if not is_wanted or written is None:
+            return {}
+        schema = written.data("schema")
+        if not isinstance(schema, dict) or not can_be_checked(schema):
+            written.lost("schema", phrase("it is no JSON Schema that can be checked"))
+            return {}
+        self.draft.count(len(str(schema)))
+        return {"outputSchema": schema}
 
     def acting(self, at: str, data: Block) -> Agent:
         """Return the agent of a node of type `agent`, whose parameters a plugin defines."""

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from lambdagent.frontend.foreign.python_code import Names, name_of, number_of, text_of, walk
-from lambdagent.ir.data import NotDataError, freeze
-from lambdagent.ir.schema_faults import unknown_keywords
+from lambdagent.ir.schema_faults import can_be_checked
 
 _SCALARS: Final = {
     "str": "string",
@@ -59,9 +58,9 @@ def form_of(node: ast.expr, tree: ast.Module, names: Names) -> Schema | None:
         found = reader.schema(node, 0)
         if reader.defined:
             found = {**found, "$defs": reader.defined}
-        return None if unknown_keywords(freeze(found)) else found
-    except (_UnknownError, NotDataError):
+    except _UnknownError:
         return None
+    return found if can_be_checked(found) else None
 
 
 class _Reader:

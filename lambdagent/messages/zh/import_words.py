@@ -39,6 +39,7 @@ PHRASES: dict[str, str] = {
     "its type is not written in the file, or has no JSON Schema": (
         "其类型未写在该文件中，或没有对应的 JSON Schema"
     ),
+    "it is no JSON Schema that can be checked": "它不是可以检查的 JSON Schema",
     "agents.yaml holds a mapping of names to `role`, `goal` and `backstory`": (
         "agents.yaml 是从名称到 `role`、`goal` 和 `backstory` 的映射"
     ),

@@ -194,6 +194,9 @@ def test_of_a_condition_one_way_is_kept():
     assert [loss.field for _, loss in done.losses] == ["if", "b"]
 
 
+STRUCTURED = {"structured_output_enabled": True}
+
+
 @pytest.mark.parametrize(
     ("data", "codes"),
     [
@@ -205,7 +208,12 @@ def test_of_a_condition_one_way_is_kept():
         ({"retry_config": {"retry_enabled": False, "max_retries": 3}}, []),
         ({"retry_config": {"retry_enabled": True, "max_retries": 3}}, ["I001"]),
         ({"_targetBranches": [1]}, []),
-        ({"structured_output": {"schema": {"type": "object"}}}, ["I001"]),
+        ({"structured_output": {"schema": {"type": "object"}}}, []),
+        ({**STRUCTURED, "structured_output": {"schema": {"type": "object"}}}, []),
+        ({**STRUCTURED, "structured_output": {"schema": {"type": "objekt"}}}, ["I001"]),
+        ({**STRUCTURED, "structured_output": {"schema": "x"}}, ["I001"]),
+        ({**STRUCTURED, "structured_output": {"schema": {"const": 10**4250}}}, ["I001"]),
+        (STRUCTURED, []),
         ({"model": {**MODEL, "provider": "langgenius/groq/groq"}}, ["I004"]),
         ({"model": {**MODEL, "completion_params": {"presence_penalty": 0.1}}}, ["I001"]),
     ],
@@ -214,6 +222,19 @@ def test_each_part_of_a_model_call_is_read_or_told(data: dict[str, Any], codes: 
     done = imported(flow([START, llm("a", **data), END], "start a", "a end"))
     compiled(done)
     assert [code for code, _ in told(done)] == codes
+
+
+def test_a_structured_answer_has_its_schema():
+    schema = {
+        "type": "object",
+        "properties": {"n": {"type": "integer", "minimum": 1}, "s": {"enum": ["5", 5, None]}},
+        "required": ["n"],
+        "additionalProperties": False,
+    }
+    asking = llm("a", **STRUCTURED, structured_output={"schema": schema})
+    done = imported(flow([START, asking, END], "start a", "a end"))
+    assert done.losses == ()
+    assert compiled(done)["outputSchema"] == schema
 
 
 def test_an_answer_with_more_than_a_reference_is_told():
