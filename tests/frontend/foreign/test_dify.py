@@ -210,7 +210,7 @@ STRUCTURED = {"structured_output_enabled": True}
         ({"_targetBranches": [1]}, []),
         ({"structured_output": {"schema": {"type": "object"}}}, []),
         ({**STRUCTURED, "structured_output": {"schema": {"type": "object"}}}, []),
-        ({**STRUCTURED, "structured_output": {"schema": {"type": "objekt"}}}, ["I001"]),
+        ({**STRUCTURED, "structured_output": {"schema": {"type": "thing"}}}, ["I001"]),
         ({**STRUCTURED, "structured_output": {"schema": "x"}}, ["I001"]),
         ({**STRUCTURED, "structured_output": {"schema": {"const": 10**4250}}}, ["I001"]),
         (STRUCTURED, []),
