@@ -69,16 +69,23 @@ def native_call(reply: Data, known: tuple[str, ...]) -> Extracted | None:
     calls = _calls_in(reply)
     if not calls:
         return None
-    return _read(reply, calls, 0, known)
+    return _read(reply, calls, 0, known, by_text=True)
 
 
-def _read(reply: Data, calls: list[Record], number: int, known: tuple[str, ...]) -> Extracted:
+def _read(
+    reply: Data,
+    calls: list[Record],
+    number: int,
+    known: tuple[str, ...],
+    *,
+    by_text: bool = False,
+) -> Extracted:
     """Return what the call of that number comes to; its text is the answer if it holds none."""
     name = str(calls[number].get("name"))
     if number == len(calls) - 1 and is_cut(finish_of(reply)):
         what = f"the call of `{name[:80]}` was cut off by the token limit, and not made"
         return refusal("truncated", what, known, _HOW)
-    read = read_call(name, calls[number].get("arguments"), known, _HOW)
+    read = read_call(name, calls[number].get("arguments"), known, _HOW, by_text=by_text)
     if isinstance(read, Call) and read.tool == TERMINATE and not read.args:
         return Call(TERMINATE, text_of(reply))
     return read

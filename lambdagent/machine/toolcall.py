@@ -105,7 +105,9 @@ def extract_calls(
     return [caller.shaped(seen)]
 
 
-def read_call(name: str, arguments: Data, tools: Sequence[str], how: str) -> Extracted:
+def read_call(
+    name: str, arguments: Data, tools: Sequence[str], how: str, *, by_text: bool = False
+) -> Extracted:
     """Return the call that a provider has found in a reply, its arguments as data.
 
     Args:
@@ -113,6 +115,7 @@ def read_call(name: str, arguments: Data, tools: Sequence[str], how: str) -> Ext
         arguments: Data, or the text that should have been JSON.
         tools: The names that may be called.
         how: What the model is told to do instead.
+        by_text: Whether a text that is meant to be no object may be the one argument.
     """
     caller = _caller(tuple(tools), cut=False)
     tool = caller.tool(name)
@@ -124,7 +127,7 @@ def read_call(name: str, arguments: Data, tools: Sequence[str], how: str) -> Ext
             return refusal("malformed", what, tools, how)
         return caller.call(tool, thaw(arguments))
     written = arguments.strip()
-    if not written or (tool == TERMINATE and not _OBJECT.match(written)):
+    if not written or ((by_text or tool == TERMINATE) and not _OBJECT.match(written)):
         return caller.call(tool, written or None)
     found = read_value(written, 0, Budget(written))
     if found.status != "whole" or found.end != len(written):

@@ -53,7 +53,7 @@ def test_losses_go_to_standard_error_one_on_each_line(command: Command):
     assert first.startswith(
         "app.py:2:23: [I002] what the tool `t` does is not carried over; pass "
     )
-    assert second.startswith("app.py:2:39: [I001] `a.output_type` is not carried over: an agent ")
+    assert second.startswith("app.py:2:39: [I001] `a.output_type` is not carried over: its type ")
     for line in ("app.py:2: what the tool `t`", "app.py:2: `a.output_type`"):
         assert f"#   {line}" in done.out
 

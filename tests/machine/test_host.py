@@ -72,6 +72,9 @@ def test_native_calls_come_first():
     call = Record(id="1", name="look", arguments=(1,))
     reply = Record(text='{"tool": "search", "args": "q"}', tool_calls=(call,))
     assert decoded(reply) == ("call look", (OPAQUE, (1,)))
+    for written, payload in (("here", "here"), ('{"a": 1,}', Record(a=1))):
+        told = Record(reply, tool_calls=(Record(call, arguments=written),))
+        assert decoded(told) == ("call look", payload)
     assert decoded(Record(reply, tool_calls=(Record(call, name="Look"),)))[0] == "call look"
     unknown = Record(id="1", name="sing", arguments=())
     for calls in ((unknown,), (unknown, call)):
