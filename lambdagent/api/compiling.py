@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib import import_module
@@ -38,6 +37,7 @@ from lambdagent.frontend.yaml_tree import parse_yaml
 from lambdagent.ir import agent_text, core_outline, outline, python_source
 from lambdagent.ir.abi import LARGEST_NUMERAL
 from lambdagent.ir.bounds import Bounds, bounds
+from lambdagent.ir.by_identity import ByIdentity
 from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Checkpoints, Program, without_credentials
 from lambdagent.ir.program_text import print_brief, print_program, program_json
@@ -51,10 +51,10 @@ MAX_FILE_BYTES, MAX_PROGRAM_BYTES = 4 << 20, 32 << 20
 # Files that are core programs: λ text, and the tables that `lambda --format json` writes.
 CORE_SUFFIXES = (".lam", ".json")
 
-# What the file of a term asks of its runs, by identity of the term: no part of its meaning.
-_ASKED: dict[int, tuple[weakref.ref[Term], dict[str, Any]]] = {}
-# Programs of terms in use, by identity: to make one takes longer than many a run.
-_PROGRAMS: dict[int, tuple[weakref.ref[Term], Program]] = {}
+# What the file of a term asks of its runs: no part of its meaning.
+_ASKED: ByIdentity[dict[str, Any]] = ByIdentity()
+# To make the program of a term takes longer than many a run.
+_PROGRAMS: ByIdentity[Program] = ByIdentity()
 
 
 def read_source(path: str | Path) -> Source:
@@ -363,8 +363,7 @@ def _built(config: Config, overrides: Overrides) -> Term:
     if limits is not None:
         asked["limits"] = limits
     if asked:
-        number = id(term)
-        _ASKED[number] = weakref.ref(term, lambda _: _ASKED.pop(number)), asked
+        _ASKED.put(term, asked)
     return term
 
 
@@ -384,11 +383,9 @@ def compile_term(term: Term, name: str = "agent") -> Program:
     Raises:
         ExpressionError: An expression in a term that was built in Python is not valid.
     """
-    number = id(term)
-    if (known := _PROGRAMS.get(number)) is not None and known[1].name == name:
-        return known[1]
-    program = desugar(term, parse_expression, name)
-    if (asked := _ASKED.get(number)) is not None:
-        program = attrs.evolve(program, **asked[1])
-    _PROGRAMS[number] = weakref.ref(term, lambda _: _PROGRAMS.pop(number, None)), program
+    known = _PROGRAMS.get(term)
+    if known is not None and known.name == name:
+        return known
+    program = attrs.evolve(desugar(term, parse_expression, name), **(_ASKED.get(term) or {}))
+    _PROGRAMS.put(term, program)
     return program

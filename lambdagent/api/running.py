@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import sys
 import threading
 import time
-import weakref
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
@@ -39,6 +37,7 @@ from lambdagent.errors import (
     finding,
 )
 from lambdagent.ir.bounds import bounds
+from lambdagent.ir.by_identity import ByIdentity
 from lambdagent.ir.costs import Count
 from lambdagent.ir.data import Data, freeze, thaw
 from lambdagent.ir.exchange import Exchange, Failure
@@ -449,8 +448,6 @@ async def arun(
         return await session.arun(value, **options)
 
 
-# The sessions behind ``term(value)``, by identity of the term.
-_SESSIONS: dict[int, tuple[weakref.ref[Term], Session]] = {}
 # Reentrant: making a session may run code of the user, which may call another term.
 _making = ForkSafeLock()
 
@@ -462,26 +459,25 @@ def call(term: Term, value: object) -> Any:
 
 def session_of(term: Term) -> Session:
     """Return the session that calls of `term` share, whatever their threads; made at the first."""
-    number = id(term)
     with _making:
-        known = _SESSIONS.get(number)
-        if known is not None and known[0]() is term:
-            return known[1]
-        session = Session(term)
-        _SESSIONS[number] = (weakref.ref(term, lambda _: _forget(number)), session)
+        session = _SESSIONS.get(term)
+        if session is None:
+            session = Session(term)
+            _SESSIONS.put(term, session)
         return session
 
 
-def _forget(number: int) -> None:
+def _close(session: Session) -> None:
     """Close the session of a term that is gone.
 
     On a thread of its own: closing waits for connections, and a term may go anywhere. For the same
-    reason it takes no lock; `pop` is atomic. When the interpreter ends no thread begins any more.
+    reason it takes no lock.
     """
-    _, session = _SESSIONS.pop(number)
-    if sys.is_finalizing():
-        return
     threading.Thread(target=session.close, daemon=True).start()
+
+
+# The sessions behind ``term(value)``.
+_SESSIONS: ByIdentity[Session] = ByIdentity(_close)
 
 
 def to_python(value: Value) -> Any:

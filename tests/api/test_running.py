@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -409,11 +410,11 @@ def test_calls_of_one_object_share_one_session_and_others_do_not():
 
 def test_a_session_ends_with_its_agent():
     agent: Compose | None = Compose()
-    running.session_of(agent)
-    number = id(agent)
-    assert number in running._SESSIONS
+    closed = threading.Event()
+    running.session_of(agent).close = closed.set  # type: ignore[method-assign]
+    assert not closed.is_set()
     agent = None
-    assert number not in running._SESSIONS
+    assert closed.wait(10)
 
 
 def test_a_session_closes_its_connections():
