@@ -120,7 +120,7 @@ class Crew:
         if self._over:
             return
         if own is None:
-            if self._clock.is_over:
+            if self._clock.is_over(self._clock.now()):
                 self._execution.stop()
             return
         self._clock.check()
@@ -179,11 +179,11 @@ class Crew:
         """Run in direct style; return the flights with which the stepping machine goes on."""
 
         def ask(request: Request) -> Answer:
-            self._clock.check()
+            now_s = self._clock.check()
             handler = self._handlers.of(request.site)
             if handler.instant:
                 return handler.answer(request)
-            return self._fly(number, take_off(request, self._clock.now()))
+            return self._fly(number, take_off(request, now_s))
 
         try:
             self._execution.run_direct(ask, self._clock.now)

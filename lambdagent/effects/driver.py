@@ -210,12 +210,12 @@ class _Tasks:
             self._ended.append((landed, partial(_raise, error)))
             self._wake()
             return None
-        if is_moving or execution.at_rest:
+        if is_moving or (not fresh and execution.at_rest):
             self._wake()
-        for flight in fresh[1:]:
-            self.start(flight)
         if not fresh:
             return None
+        for flight in fresh[1:]:
+            self.start(flight)
         self._under_way(fresh[0], task)
         return fresh[0]
 

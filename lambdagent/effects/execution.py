@@ -371,6 +371,11 @@ class Execution:
         return self._watch is not None
 
     @property
+    def is_kept(self) -> bool:
+        """Whether what happens is kept on disk."""
+        return self._keeper is not None
+
+    @property
     def syncs(self) -> bool:
         """Whether `commit` and `save` wait for the disk."""
         return self._keeper is not None and self._keeper.syncs

@@ -32,8 +32,8 @@ def retries_of(site: Site) -> int:
 
 def whole_limit_s(site: Site) -> float | None:
     """Return how long a call of `site` may take with all of its attempts; None for ever."""
-    limit_s, retries = site.timeout_s, retries_of(site)
-    if limit_s is None or not retries:
+    limit_s = site.timeout_s
+    if limit_s is None or not (retries := retries_of(site)):
         return limit_s
     first = min(retries, _DOUBLINGS)
     delays_s = 2.0**first - 1 + (retries - first) * _LONGEST_S

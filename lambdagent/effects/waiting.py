@@ -55,10 +55,9 @@ class Clock:
         """Let the run take `more_s` longer than its limit: that was the time of a person."""
         self._end_s += more_s
 
-    @property
-    def is_over(self) -> bool:
-        """Whether the run is out of time."""
-        return self._stopped or self.now() >= self._end_s
+    def is_over(self, now_s: float) -> bool:
+        """Whether the run is out of time `now_s` seconds after its start."""
+        return self._stopped or now_s >= self._end_s
 
     def check(self) -> float:
         """Return the seconds since the start, while there is time left.
@@ -66,9 +65,10 @@ class Clock:
         Raises:
             BudgetError: The run took too long.
         """
-        if self.is_over:
+        now_s = self.now()
+        if self.is_over(now_s):
             raise BudgetError(finding("R006", limit=f"{self._limit_s:g}"))
-        return self.now()
+        return now_s
 
     def wait_s(self, flights: Iterable[Flight]) -> float | None:
         """Return how long to wait until the first of `flights`, or the run, is out of time."""
@@ -139,7 +139,7 @@ def move_a_turn(
     if execution.is_due:
         execution.save()
     fresh = execution.new_requests(clock.check())
-    if _leaves(fresh):
+    if execution.is_kept and _leaves(fresh):
         execution.commit()
     return _hand_out(execution, handlers, clock, fresh, waiting)
 
@@ -154,7 +154,7 @@ async def amove(execution: Execution, handlers: Handlers, clock: Clock) -> list[
             await on_disk(execution, execution.save)
         now_s = clock.check()
         fresh = execution.new_requests(now_s)
-        if _leaves(fresh):
+        if execution.is_kept and _leaves(fresh):
             await on_disk(execution, execution.commit)
         if not _hand_out(execution, handlers, clock, fresh, waiting):
             return waiting
@@ -250,7 +250,7 @@ def settle(
             execution.complete(flight.request, answer, now_s)
     if raised is not None:
         raise raised
-    late = [flight for flight in under_way if flight.expires_s <= now_s]
+    late = [flight for flight in under_way if flight.expires_s <= now_s] if under_way else []
     for flight in late:
         expire(execution, flight, now_s)
     return late

@@ -96,8 +96,10 @@ def requests(machine: Machine) -> list[tuple[Path, Suspend]]:
 
     What more branches of a fork would ask than may do so at once is not among it.
     """
-    asked = list(asking(machine.threads))
-    return asked if is_alone(machine.threads) else due(machine.threads, asked)
+    if is_alone(machine.threads):
+        root = machine.root
+        return [((root.clock,), root.state)] if type(root.state) is Suspend else []
+    return due(machine.threads, list(asking(machine.threads)))
 
 
 def step(
@@ -113,17 +115,10 @@ def step(
     """
     if path is None:
         path = runnable(machine)[0]
-    threads: Mapping[Path, Thread] = machine.threads
+    threads, done = machine.threads, machine.transitions
     counts = [*machine.counters, 0]
-    done = machine.transitions
     moved, done = _advance(linked, threads[path], (done, done + 1), counts, events)
-    if len(moved) == 1 and is_alone(threads):
-        threads = {path: moved[0]}
-    else:
-        edited = editable(threads)
-        _place(edited, moved)
-        threads = shared(edited)
-    return Machine(threads, tuple(counts[:ADMINISTRATIVE]), done)
+    return Machine(_after(threads, moved), tuple(counts[:ADMINISTRATIVE]), done)
 
 
 def run(
@@ -134,17 +129,32 @@ def run(
     events: list[Event] | None = None,
 ) -> Machine:
     """Return the state in which no thread can move, or the one after `budget` transitions."""
-    threads = editable(machine.threads)
     ready = runnable(machine)
     counts = [*machine.counters, 0]
     done, end = machine.transitions, machine.transitions + budget
+    while ready and done < end and is_alone(machine.threads):
+        moved, done = _advance(linked, machine.root, (done, end), counts, events)
+        threads = _after(machine.threads, moved)
+        machine = Machine(threads, tuple(counts[:ADMINISTRATIVE]), done)
+        ready = runnable(machine)
+    if not ready or done >= end:
+        return machine
+    edited = editable(machine.threads)
     while ready and done < end:
         path = ready.pop(0)
-        moved, done = _advance(linked, threads[path], (done, end), counts, events)
-        for awake in _place(threads, moved):
+        moved, done = _advance(linked, edited[path], (done, end), counts, events)
+        for awake in _place(edited, moved):
             insort(ready, awake)
-    counts.pop()
-    return Machine(shared(threads), tuple(counts), done)
+    return Machine(shared(edited), tuple(counts[:ADMINISTRATIVE]), done)
+
+
+def _after(threads: Mapping[Path, Thread], moved: Sequence[Thread]) -> Mapping[Path, Thread]:
+    """Return the threads of a state after some of `threads` moved."""
+    if len(moved) == 1 and is_alone(threads):
+        return {moved[0].path: moved[0]}
+    edited = editable(threads)
+    _place(edited, moved)
+    return shared(edited)
 
 
 def _place(threads: MutableMapping[Path, Thread], moved: Sequence[Thread]) -> list[Path]:
@@ -177,13 +187,11 @@ def resume(linked: Linked, machine: Machine, key: Path, answer: Data | Failure) 
         state = throw(error_record(value, request.site, key), request.kont)
     else:
         state = Return(value, request.kont)
-    threads = editable(machine.threads)
-    threads[thread.path] = Thread(thread.path, thread.clock + 1, thread.store, state)
-    if isinstance(state, Fail):
-        settle(threads, thread.path)
+    moved = Thread(thread.path, thread.clock + 1, thread.store, state)
     counters = list(machine.counters)
     counters[EPSILON] += 1
-    return Machine(shared(threads), tuple(counters), machine.transitions + 1)
+    threads = _after(machine.threads, [moved])
+    return Machine(threads, tuple(counters), machine.transitions + 1)
 
 
 def _advance(  # noqa: C901, PLR0912, PLR0915 - the flat loop; a call per rule halves its speed

@@ -28,7 +28,7 @@ def said(text: str) -> str:
 
 
 def stop_clocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Clock, "is_over", True)
+    monkeypatch.setattr(Clock, "is_over", lambda *_: True)
 
 
 def kill(_: pytest.MonkeyPatch) -> None:
