@@ -24,9 +24,11 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 
 from lambdagent.effects.execution import Execution
 from lambdagent.effects.handlers import Handlers, Request
+from lambdagent.effects.tools import hand_over
 from lambdagent.effects.waiting import (
     Answer,
     Clock,
@@ -107,7 +109,7 @@ class Crew:
         `begin` gets the number of the new leader.
         """
         self._leader += 1
-        _start_thread(self._lead, self._leader, begin)
+        _start(self._lead, self._leader, begin)
 
     def _watch(self) -> None:
         """Wait for a change, or until the leader's own request or the run is out of time."""
@@ -147,7 +149,8 @@ class Crew:
 
     # --- on the leader's thread ------------------------------------------------------------------
 
-    def _lead(self, number: int, begin: Callable[[int], list[Flight]]) -> None:
+    def _lead(self, number: int, begin: Callable[[int], list[Flight]]) -> Callable[[], None]:
+        """Move the run; return what tells of the end."""
         error: BaseException | None = None
         try:
             self._take_over(number)
@@ -159,9 +162,13 @@ class Crew:
                     self._wait_for_workers(flights)
                 flights = move(self._execution, self._handlers, self._clock)
         except _ReplacedError:
-            return
+            return _nothing
         except BaseException as caught:  # noqa: BLE001 - raised again on the caller's thread
             error = caught
+        return partial(self._end, error)
+
+    def _end(self, error: BaseException | None) -> None:
+        """Tell the caller that the run is at rest, or why it is not."""
         with self._change:
             self._over = True
             self._moving = False
@@ -266,7 +273,7 @@ class _Workers:
     def _grow(self) -> None:
         """Start one more thread; where that fails, be content with those that are there."""
         try:
-            _start_thread(self._work)
+            _start(self._work)
         except EffectError:
             if not self._threads:
                 raise
@@ -300,12 +307,13 @@ class _Workers:
         for _ in range(self._threads):
             self._jobs.put(None)
 
-    def _work(self) -> None:
+    def _work(self) -> Callable[[], None]:
         while (job := self._jobs.get()) is not None:
             handler, flight = job
             unwanted = self._closed or flight.request.cancel.cancelled
             result = _unanswered if unwanted else _outcome(handler, flight.request)
             self._landed.put((flight, result))
+        return _nothing
 
 
 def _unanswered() -> Answer:
@@ -327,17 +335,19 @@ def _outcome(handler: Callable[[Request], Answer], request: Request) -> Callable
     return lambda: answer
 
 
-def _start_thread(target: Callable[..., None], *arguments: object) -> None:
-    """Start a daemon that sees the context variables of the thread that starts it.
+def _nothing() -> None:
+    """Tell nobody."""
+
+
+def _start(work: Callable[..., Callable[[], None]], *arguments: object) -> None:
+    """Have `work` done on a thread, with the context variables of this one.
+
+    It returns what tells of its end. See Note [Threads that wait for work].
 
     Raises:
         EffectError: The system gives us no more threads.
     """
-    run = contextvars.copy_context().run
-    thread = threading.Thread(
-        target=run, args=(target, *arguments), name="lambdagent", daemon=True
-    )
     try:
-        thread.start()
+        hand_over(partial(contextvars.copy_context().run, work, *arguments))
     except (RuntimeError, MemoryError) as error:
         raise EffectError(finding("E011", reason=str(error))) from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from itertools import count
 from math import ceil
 from pathlib import Path
@@ -60,6 +61,7 @@ from lambdagent.messages import phrase
 _MEND: Final = phrase("mend the store, or what it needs; a run that is kept goes on from here")
 
 _UNLIMITED = RunLimits()
+_MOST_TOOLS: Final = 1_000
 
 
 @attrs.define(eq=False)
@@ -496,4 +498,10 @@ def _tool(site: Site, base_dir: Path | None) -> ToolHandler:
         return ShellTool(name, command, _limit_s(site), base_dir, parameter=only)
     if site.binding is None:
         raise EffectError(finding("S202", name=name))
-    return PythonTool(name, registry.lookup(site.binding))
+    return _python_tool(name, site.binding)
+
+
+@lru_cache(_MOST_TOOLS)
+def _python_tool(name: str, binding: str) -> PythonTool:
+    """Return the tool of a function, whose signature takes 100 µs to read."""
+    return PythonTool(name, registry.lookup(binding))

@@ -1,12 +1,13 @@
 """Workers: how many there are, and what happens where the system gives us none."""
 
 import threading
+import time
 from collections.abc import Callable
 
 import pytest
 
 from lambdagent import BudgetError, EffectError
-from lambdagent.effects import crew
+from lambdagent.effects import crew, tools
 from lambdagent.effects.protocol import ModelCall, Reply
 from tests.effects.agents import PATIENCE_S, Face, parallel
 
@@ -42,7 +43,9 @@ class Waiting:
 
 
 def scarce(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
-    """Let the system give us `count` threads, and then no more."""
+    """Let the system give us `count` threads, and then no more; those that wait end soon."""
+    while tools._idle:
+        time.sleep(0.01)
     start, left = threading.Thread.start, iter(range(count))
 
     def starting(thread: threading.Thread) -> None:

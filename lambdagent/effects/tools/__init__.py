@@ -25,11 +25,11 @@ from functools import partial
 from typing import TypeAlias, TypeVar
 
 T = TypeVar("T")
-_Job: TypeAlias = Callable[[], Callable[[], None]]
+Job: TypeAlias = Callable[[], Callable[[], None]]
 """Does the work, and returns what tells its end to the waiter."""
 
 _IDLE_S = 0.1
-_idle: list[queue.SimpleQueue[_Job]] = []
+_idle: list[queue.SimpleQueue[Job]] = []
 
 if hasattr(os, "register_at_fork"):  # the child of a fork has none of these threads
     os.register_at_fork(after_in_child=_idle.clear)
@@ -66,12 +66,17 @@ async def in_thread(work: Callable[[], T]) -> T:
             return partial(deliver, None, error)
         return partial(deliver, result, None)
 
-    _hand_over(body)
+    hand_over(body)
     return await future
 
 
-def _hand_over(job: _Job) -> None:
-    """Have a waiting thread do `job`, or a new one if none waits."""
+def hand_over(job: Job) -> None:
+    """Have a waiting thread do `job`, or a new one if none waits.
+
+    Raises:
+        RuntimeError: The system gives us no more threads.
+        MemoryError: The same.
+    """
     try:
         jobs = _idle.pop()
     except IndexError:
@@ -80,13 +85,13 @@ def _hand_over(job: _Job) -> None:
     jobs.put(job)
 
 
-def _serve(jobs: queue.SimpleQueue[_Job]) -> None:
+def _serve(jobs: queue.SimpleQueue[Job]) -> None:
     """Do the jobs that come, until none has come for a while."""
     while _serve_next(jobs):
         pass
 
 
-def _serve_next(jobs: queue.SimpleQueue[_Job]) -> bool:
+def _serve_next(jobs: queue.SimpleQueue[Job]) -> bool:
     """Do the next job, and return whether there may be another one.
 
     It is a function of its own so that a waiting thread holds on to nothing of the last job.
