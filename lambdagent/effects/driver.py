@@ -36,8 +36,10 @@ from lambdagent.effects.waiting import (
 _FAREWELL_S = 1.0
 # Turns of the loop from the return of a thread to the end of the task that waits for it.
 _TURNS = 2
-# Flights that a task answers in a row.
+# Flights that a task answers in a row, and how often it moves the run in between: once more after
+# each answer that was there at once.
 _FLIGHTS = 8
+_MOVES = 4
 
 
 def drive(
@@ -205,7 +207,10 @@ class _Tasks:
         fresh: list[Flight] = []
         try:
             self.settle(self.take())
-            is_moving = move_a_turn(execution, self._handlers, self._clock, fresh)
+            is_moving, moves = True, 0
+            while is_moving and moves < _MOVES:
+                is_moving = move_a_turn(execution, self._handlers, self._clock, fresh)
+                moves += 1
         except BaseException as error:  # noqa: BLE001 - raised again on the driver's turn
             self._ended.append((landed, partial(_raise, error)))
             self._wake()
