@@ -78,7 +78,7 @@ class People:
         self._handlers = handlers
         self._confirm: Confirm = confirm or (lambda _: None)
         self._clock = clock
-        self._asked: set[Key] = set()
+        self._asked: frozenset[Key] = frozenset()
 
     def ask(self) -> None:
         """Ask about all that is open, and give the run the answers.
