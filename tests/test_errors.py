@@ -172,7 +172,14 @@ PYTHON = re.compile(
 # What writes code or bytes, and what people see only in a debugger.
 WRITERS = {
     *("ir/python_source.py", "machine/direct.py", "machine/request_digest.py", "ir/codec.py"),
-    *("ir/alpha.py", "frontend/python_tree.py", "ir/surface.py", "ir/data.py", "source.py"),
+    *(
+        "ir/alpha.py",
+        "frontend/python_tree.py",
+        "ir/model.py",
+        "ir/surface.py",
+        "ir/data.py",
+        "source.py",
+    ),
     "__init__.py",
     "ir/alpha.py",
     "frontend/python_tree.py",
