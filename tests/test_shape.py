@@ -16,7 +16,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 SOURCES = [path for top in ("lambdagent", "tests", "bench") for path in (ROOT / top).rglob("*.py")]
 
 # SDKs, the library for terminals, and the parser of the λ syntax, which agent files do without.
-SLOW_TO_IMPORT = {"anthropic", "httpx", "httpx2", "lark", "openai", "prompt_toolkit", "redis"}
+SLOW_TO_IMPORT = {
+    *("anthropic", "httpx", "httpx2", "lark", "mcp", "openai", "prompt_toolkit", "redis"),
+}
 BANNED_NAMES = {"deepcopy", "pickle", "singledispatch", "singledispatchmethod"}
 
 

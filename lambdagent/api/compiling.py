@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import attrs
 
@@ -41,8 +41,9 @@ from lambdagent.ir.by_identity import ByIdentity
 from lambdagent.ir.latex import latex
 from lambdagent.ir.program import Checkpoints, Program, without_credentials
 from lambdagent.ir.program_text import print_brief, print_program, program_json
+from lambdagent.ir.remote import OPEN_ENDED, Server
 from lambdagent.ir.sharing import LARGEST, TooLargeTextError
-from lambdagent.ir.surface import Term
+from lambdagent.ir.surface import Term, Tool
 from lambdagent.messages import phrase
 from lambdagent.source import Source
 
@@ -50,6 +51,11 @@ from lambdagent.source import Source
 MAX_FILE_BYTES, MAX_PROGRAM_BYTES = 4 << 20, 32 << 20
 # Files that are core programs: λ text, and the tables that `lambda --format json` writes.
 CORE_SUFFIXES = (".lam", ".json")
+
+# Returns the tools of servers by their names.
+Discover: TypeAlias = Callable[
+    [Sequence[Server], Mapping[str, str]], Mapping[str, tuple[Tool, ...]]
+]
 
 # What the file of a term asks of its runs: no part of its meaning.
 _ASKED: ByIdentity[dict[str, Any]] = ByIdentity()
@@ -141,6 +147,19 @@ class Compiled:
     def hidden(self) -> tuple[str, ...]:
         """Names of the sites whose models have credentials in their URL: no text shows them."""
         return without_credentials(self.program)[1]
+
+    @property
+    def remarks(self) -> list[Diagnostic]:
+        """What is not known of the tools of servers that nobody has asked, server by server."""
+        open_ended: dict[str, list[str]] = {}
+        for site in self.program.sites.values():
+            if site.static.get("parameters") == OPEN_ENDED and "server" in site.static:
+                names = open_ended.setdefault(str(site.static["server"]), [])
+                names.append(str(site.static["name"]))
+        return [
+            finding("S209", server=server, names=", ".join(names))
+            for server, names in open_ended.items()
+        ]
 
     @cached_property
     def bounds(self) -> Bounds:
@@ -244,13 +263,16 @@ def _surface(term: Term | None, what: str) -> Term:
     raise LambdaSyntaxError(finding("P033", what=what, why=why, hint=hint))
 
 
-def from_config(path: str | Path, **overrides: Any) -> Term:
+def from_config(path: str | Path, *, discover: bool = True, **overrides: Any) -> Term:
     """Compile an agent file to a term.
 
     Values given here win over the environment (LAMBDAGENT_MODEL, …), which wins over the file.
+    The MCP servers of the file are asked which tools they have; that is its only effect.
 
     Args:
         path: A YAML file.
+        discover: Ask MCP servers; else only tools that the file names are known, and not what
+            they take.
         **overrides: ``model``: name of the model, for every agent of the file. ``temperature``,
             ``max_tokens``: for every agent. ``max_steps``: bound of every ReAct loop. ``tools``:
             Python functions, or `Tool`s, by name; every ReAct agent may use them.
@@ -262,27 +284,39 @@ def from_config(path: str | Path, **overrides: Any) -> Term:
         NoSuchFileError: There is no such file.
         CompileError: The file does not compile, or is a core program, which has no surface term;
             every finding is in it.
+        EffectError: An MCP server cannot be used.
     """
-    return _surface(compile_file(path, **overrides).term, phrase("a surface term"))
+    compiled = compile_file(path, discover=discover, **overrides)
+    return _surface(compiled.term, phrase("a surface term"))
 
 
-def load_program(path: str | Path, **overrides: Any) -> Program:
+def load_program(path: str | Path, *, discover: bool = True, **overrides: Any) -> Program:
     """Compile a file of any kind to a program, which `run` and `Session` take.
 
     Args:
         path: An agent file (YAML), a λ text (``.lam``), or a program in JSON (``.json``).
+        discover: Ask MCP servers, as in `from_config`.
         **overrides: Those of `from_config`.
 
     Raises:
         NoSuchFileError: There is no such file.
         CompileError: The file does not compile; every finding is in it.
+        EffectError: An MCP server cannot be used.
     """
-    return compile_file(path, **overrides).program
+    return compile_file(path, discover=discover, **overrides).program
 
 
 @relaxed()
-def compile_file(path: str | Path, **overrides: Any) -> Compiled:
+def compile_file(
+    path: str | Path, *, discover: bool | Discover = False, **overrides: Any
+) -> Compiled:
     """Compile a file of any kind, with the overrides of `from_config`.
+
+    Args:
+        path: The file.
+        discover: Ask MCP servers, as in `from_config`; or who asks them. Of a server that is not
+            in what that returns, the tools are known that the file names.
+        **overrides: Those of `from_config`.
 
     Raises:
         NoSuchFileError: There is no such file.
@@ -293,7 +327,7 @@ def compile_file(path: str | Path, **overrides: Any) -> Compiled:
     source = read_source(path)
     config, findings = read_config(parse_yaml(source), source, os.environ)
     overrides["base_dir"] = str(Path(path).parent)
-    config, term = _compiled(config, findings, source, overrides)
+    config, term = _compiled(config, findings, source, overrides, discover=discover)
     name = str(config.data.get("name") or config.data.get("agentId") or Path(path).stem)
     about = str(config.data.get("description", ""))
     return Compiled(name, term, compile_term(term, name), about)
@@ -306,11 +340,14 @@ def _compile_core(source: Source, name: str, overrides: Mapping[str, Any]) -> Co
     return Compiled(program.name, term, program)
 
 
-def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term:
+def build_agent(
+    config: Mapping[str, object] | Config, *, discover: bool = False, **overrides: Any
+) -> Term:
     """Compile a configuration that is a dict, with the overrides of `from_config`.
 
     Args:
         config: A dict; or what `load_config` returns, whose relative paths start at its file.
+        discover: Ask MCP servers, as in `from_config`.
         **overrides: As for `from_config`.
 
     Raises:
@@ -318,13 +355,19 @@ def build_agent(config: Mapping[str, object] | Config, **overrides: Any) -> Term
     """
     if isinstance(config, Config):
         overrides["base_dir"] = _folder(config.source.name)
-        return _compiled(config, [], config.source, overrides)[1]
+        return _compiled(config, [], config.source, overrides, discover=discover)[1]
     source = Source("", "")
-    return _compiled(*read_config(tree_of(config), source, os.environ), source, overrides)[1]
+    read = read_config(tree_of(config), source, os.environ)
+    return _compiled(*read, source, overrides, discover=discover)[1]
 
 
 def _compiled(
-    config: Config | None, findings: list[Diagnostic], source: Source, given: Mapping[str, Any]
+    config: Config | None,
+    findings: list[Diagnostic],
+    source: Source,
+    given: Mapping[str, Any],
+    *,
+    discover: bool | Discover,
 ) -> tuple[Config, Term]:
     """Return the configuration and its term.
 
@@ -333,6 +376,7 @@ def _compiled(
         findings: What the checker says.
         source: Where it was read from.
         given: The overrides.
+        discover: Ask the MCP servers that it has.
 
     Raises:
         CompileError: With what the checker says, and what is wrong with the overrides and with the
@@ -345,12 +389,32 @@ def _compiled(
     if config is None or findings:
         more = [] if config is None else more_findings(config, overrides)
         raise compile_error(in_file_order([*findings, *more]), source)
-    return config, _built(config, overrides)
+    if discover is False:
+        return config, _built(config, overrides)
+    # What connects is loaded for that alone.
+    ask = import_module("lambdagent.effects.mcp").discover if discover is True else discover
+    overrides = _discovered(config, overrides, ask)
+    return config, _built(config, overrides, None if discover is True else [])
 
 
-def _built(config: Config, overrides: Overrides) -> Term:
+def _discovered(config: Config, overrides: Overrides, ask: Discover) -> Overrides:
+    """Return `overrides` with what the servers of `config` say of their tools.
+
+    Raises:
+        CompileError: The agent cannot be built, whatever they say.
+        EffectError: One cannot be used.
+    """
+    servers: list[Server] = []
+    build_term(config, overrides, asked=servers)
+    if not servers:
+        return overrides
+    found = ask(servers, os.environ)
+    return attrs.evolve(overrides, declared={**overrides.declared, **found})
+
+
+def _built(config: Config, overrides: Overrides, unasked: list[Server] | None = None) -> Term:
     """Return the term of `config`, and remember what its file asks of its runs."""
-    term = build_term(config, overrides)
+    term = build_term(config, overrides, asked=unasked)
     asked: dict[str, Any] = {}
     runtime, checkpoint = config.data.get("runtime"), config.data.get("checkpoint")
     if runtime is not None and "engine" in runtime:

@@ -152,7 +152,7 @@ def lint_source(source: Source, selected: Selection = EVERYTHING) -> Report:
             diagnostics = [*diagnostics, *more_findings(config)]
         else:
             try:
-                term = build_term(config, NO_OVERRIDES)
+                term = build_term(config, NO_OVERRIDES, asked=[])
             except CompileError as error:
                 diagnostics = list(error.diagnostics)
     found += engine.from_compiler(diagnostics, source)

@@ -14,10 +14,27 @@ from lambdagent.ir.signature import doc_of
 from lambdagent.ir.surface import Tool
 from lambdagent.messages import phrase
 
-_ENVIRONMENT = {
+
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 < seconds < float("inf"):
+        raise ValueError(text)
+    return seconds
+
+
+def _count(text: str) -> int:
+    count = int(text)
+    if count < 0:
+        raise ValueError(text)
+    return count
+
+
+_ENVIRONMENT: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
     "model": ("LAMBDAGENT_MODEL", str, phrase("a model name")),
     "temperature": ("LAMBDAGENT_TEMPERATURE", float, phrase("a number")),
     "max_tokens": ("LAMBDAGENT_MAX_TOKENS", int, phrase("a whole number")),
+    "mcp_timeout_s": ("LAMBDAGENT_MCP_TIMEOUT", _seconds, phrase("a number above 0")),
+    "mcp_retries": ("LAMBDAGENT_MCP_RETRY", _count, phrase("a whole number from 0")),
 }
 
 
@@ -105,7 +122,7 @@ def _store_problems(store: object) -> Iterator[Diagnostic]:
         )
 
 
-def _converted(variable: str, kind: type[Any], expected: str, text: str) -> Any:
+def _converted(variable: str, kind: Callable[[str], Any], expected: str, text: str) -> Any:
     try:
         return kind(text)
     except ValueError:

@@ -14,15 +14,17 @@ from lambdagent.effects.llm.claude_code import find_program
 from lambdagent.effects.reach import reach
 from lambdagent.effects.stores import redis_url
 from lambdagent.errors import EffectError
+from lambdagent.ir import registry
 from lambdagent.ir.classes import class_path
 from lambdagent.ir.data import Record
 from lambdagent.ir.program import Program
+from lambdagent.ir.remote import RemoteTool, Server
 from lambdagent.ir.services import CLAUDE_CODE, SCRIPTED, SERVICES
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import Phrase, phrase, say, told
 
 LIMIT_S = 10.0
-_REDIS = "redis"
+_REDIS, _TOOLS = "redis", "tools"
 
 
 @attrs.frozen
@@ -30,7 +32,7 @@ class Endpoint:
     """A server, and whether it can be reached.
 
     Attributes:
-        service: The provider of models, or ``redis``.
+        service: The provider of models, ``redis``, or ``tools`` and the name of a server.
         url: Its address, as far as that may be shown; None if none is known.
         sites: Who asks there, by name.
         elapsed_s: How long the attempt took.
@@ -63,35 +65,38 @@ def reach_endpoints(
 ) -> list[Endpoint]:
     """Return the servers of `program`, each once, in the order of their sites.
 
-    They are those of models, and of memories on Redis; a scripted model has none.
+    They are those of models, of memories on Redis and of tools; a scripted model has none.
 
     Args:
         program: Nothing of it is run.
         environment: Where URLs and keys come from.
         limit_s: Longest time for all together.
     """
-    asking = _asking(program)
+    servers = _servers(program)
+    asking = {**_asking(program), **_calling(program, servers)}
     urls: dict[tuple[str, str | None], str] = {}
     refused: dict[tuple[str, str | None], str] = {}
     for place in asking:
         try:
             if place[0] == CLAUDE_CODE:
                 find_program(environment)
+            elif place[0] == _TOOLS:
+                urls[place] = servers[str(place[1])].url  # a process has none
             elif place[0] == _REDIS:
                 urls[place] = redis_url(environment)
             else:
                 urls[place] = base_url(*place, environment)
         except EffectError as error:
             refused[place] = error.diagnostic.what
-    distinct = list(dict.fromkeys(urls.values()))
+    distinct = list(dict.fromkeys(filter(None, urls.values())))
     reached = dict(zip(distinct, reach(distinct, limit_s), strict=True))
     found = []
     for place, sites in asking.items():
-        url = urls.get(place)
+        url = urls.get(place) or None
         ended = None if url is None else reached[url]
         found.append(
             Endpoint(
-                place[0],
+                f"{_TOOLS} {place[1]}" if place[0] == _TOOLS else place[0],
                 None if url is None else shown_url(url),
                 tuple(sites),
                 0.0 if ended is None else ended.elapsed_s,
@@ -118,6 +123,24 @@ def _asking(program: Program) -> dict[tuple[str, str | None], list[str]]:
             place = (provider, written if isinstance(written, str) else None)
             asking.setdefault(place, []).append(name)
     return asking
+
+
+def _servers(program: Program) -> dict[str, Server]:
+    """Return the servers of the tools of `program`, by name."""
+    bound = [registry.lookup(each.binding) for each in program.sites.values() if each.binding]
+    return {each.server.name: each.server for each in bound if isinstance(each, RemoteTool)}
+
+
+def _calling(
+    program: Program, servers: Mapping[str, Server]
+) -> dict[tuple[str, str | None], list[str]]:
+    """Return the sites that call tools of `servers`, by these."""
+    calling: dict[tuple[str, str | None], list[str]] = {}
+    for name in sorted(program.sites):
+        server = program.sites[name].static.get("server")
+        if isinstance(server, str) and server in servers:
+            calling.setdefault((_TOOLS, server), []).append(name)
+    return calling
 
 
 def _lacking(provider: str, environment: Mapping[str, str]) -> Phrase | None:

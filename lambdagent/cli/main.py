@@ -39,6 +39,7 @@ COMMANDS = {
         "lint",
         phrase("say what is wrong with agents, what it means in λ, and how to mend it"),
     ),
+    "tools": ("tools", phrase("list the tools of an agent, call one, ask a server for its own")),
     "lambda": ("lambda_", phrase("print an agent as a lambda expression")),
     "reduce": ("reduce", phrase("reduce a pure term step by step")),
     "trace": (

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TextIO
 
 from lambdagent.api.finite import finite
-from lambdagent.errors import FIX, NOTE, UsageError, finding
+from lambdagent.errors import FIX, NOTE, Diagnostic, UsageError, finding, render
 from lambdagent.ir.spelling import site_reference
 from lambdagent.messages import phrase, told
 from lambdagent.source import visible
@@ -143,6 +143,11 @@ class Output:
             names = ", ".join(f"`{site_reference(site)}`" for site in sites)
             found = finding("U016", sites=names)
             self.note(f"{told(NOTE)}: {found.what}\n{told(FIX)}: {found.fix}")
+
+    def remarks(self, found: Sequence[Diagnostic]) -> None:
+        """Tell what is worth knowing and no fault; nothing when quiet."""
+        for each in found:
+            self.note(render(each, word=NOTE))
 
     def error(self, text: str) -> None:
         """Write `text` and a line break to stderr, which is for people, without hidden characters.

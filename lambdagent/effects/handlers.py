@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from functools import lru_cache
 from itertools import count
 from math import ceil
 from pathlib import Path
@@ -19,6 +18,7 @@ import attrs
 
 from lambdagent.effects.llm import Providers
 from lambdagent.effects.llm.foreign import ForeignProvider, adapted
+from lambdagent.effects.mcp import Servers
 from lambdagent.effects.output_form import form_of
 from lambdagent.effects.protocol import (
     AgingStore,
@@ -39,9 +39,8 @@ from lambdagent.effects.render import messages_of, misfit, tools_of
 from lambdagent.effects.retrying import pause, retries_of, retry_delay_s
 from lambdagent.effects.speech import Speech
 from lambdagent.effects.stores import NOBODY, Owner, Stores, store_failure, turn
+from lambdagent.effects.tool_kinds import limit_s, tool_of
 from lambdagent.effects.tools import in_thread
-from lambdagent.effects.tools.python import PythonTool
-from lambdagent.effects.tools.shell import ShellTool
 from lambdagent.errors import Diagnostic, EffectError, LambdagentError, finding, in_english
 from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record
@@ -61,7 +60,6 @@ from lambdagent.messages import phrase
 _MEND: Final = phrase("mend the store, or what it needs; a run that is kept goes on from here")
 
 _UNLIMITED = RunLimits()
-_MOST_TOOLS: Final = 1_000
 
 
 @attrs.define(eq=False)
@@ -396,6 +394,7 @@ class Handlers:
         self.redaction = Redaction(environment)
         self._stores = Stores(environment, base_dir, owner, clock, self.redaction)
         self._providers = Providers(environment, base_dir, limits.rates)
+        self._servers = Servers()
         self._prices = limits.prices
         self._base_dir = base_dir
         self._clock = clock
@@ -442,6 +441,7 @@ class Handlers:
         self._providers.close()
         for provider in self._adapted:
             provider.close()
+        self._servers.close()
         return self._stores.close()
 
     def _make(self, site: Site) -> Handler:
@@ -451,7 +451,8 @@ class Handlers:
                 return model
             case "tool":
                 retries = retries_of(site)
-                return ToolSiteHandler(_tool(site, self._base_dir), _limit_s(site), retries)
+                tool = tool_of(site, self._base_dir, self._servers)
+                return ToolSiteHandler(tool, limit_s(site), retries)
             case "now":
                 return InstantHandler(lambda _: self._clock())
         return StoreHandler(site, self._store(site), self.redaction)
@@ -485,23 +486,3 @@ class Handlers:
                 self._adapted.append(provider)
         price = self._prices.get(model.name)
         return ModelHandler(site, model, provider, self.redaction, price)
-
-
-def _limit_s(site: Site) -> float:
-    return float("inf") if site.timeout_s is None else site.timeout_s
-
-
-def _tool(site: Site, base_dir: Path | None) -> ToolHandler:
-    name, command = str(site.static["name"]), site.static["command"]
-    if isinstance(command, str):
-        only = site.static.get("input")
-        return ShellTool(name, command, _limit_s(site), base_dir, parameter=only)
-    if site.binding is None:
-        raise EffectError(finding("S202", name=name))
-    return _python_tool(name, site.binding)
-
-
-@lru_cache(_MOST_TOOLS)
-def _python_tool(name: str, binding: str) -> PythonTool:
-    """Return the tool of a function, whose signature takes 100 µs to read."""
-    return PythonTool(name, registry.lookup(binding))

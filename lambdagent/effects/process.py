@@ -144,21 +144,8 @@ def run_group(
         ValueError: An argument holds a null character.
     """
     deadline = time.monotonic() + limit_s
-    environment = launch.environment
-    if environment is None:
-        environment = without_secrets(os.environ)
     kept = _Kept(launch.keep_bytes, launch.hear), _Kept(launch.keep_bytes)
-    with _groups.starting:  # see Note [Nobody outlives us]
-        process = subprocess.Popen(  # noqa: S603 - running the user's command is the purpose
-            arguments,
-            stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-            cwd=launch.directory,
-            env=environment,
-        )
-        _groups.leaders.add(process.pid)
+    process = start_group(arguments, launch, hears=given is not None)
     with _Watch(process, given or b"", kept, stop) as watch:
         status = watch.until(deadline)
         if status is None:
@@ -169,6 +156,56 @@ def run_group(
             watch.errors.text(),
             timed_out=status is None and not stop.cancelled,
         )
+
+
+def start_group(
+    arguments: Sequence[str | bytes], launch: Launch, *, hears: bool
+) -> subprocess.Popen[bytes]:
+    """Return a program that was started in a group of its own, which `end_group` ends.
+
+    Args:
+        arguments: The program and its arguments.
+        launch: Where, and with which variables.
+        hears: Whether its standard input is a pipe to us; else it is empty.
+
+    Raises:
+        OSError: It cannot be started.
+        ValueError: An argument holds a null character.
+    """
+    environment = launch.environment
+    if environment is None:
+        environment = without_secrets(os.environ)
+    with _groups.starting:  # see Note [Nobody outlives us]
+        process = subprocess.Popen(  # noqa: S603 - running the user's command is the purpose
+            arguments,
+            stdin=subprocess.PIPE if hears else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd=launch.directory,
+            env=environment,
+        )
+        _groups.leaders.add(process.pid)
+    return process
+
+
+def is_running(process: subprocess.Popen[bytes]) -> bool:
+    """Whether a program runs; it is not yet reaped, so that its number stays its own."""
+    options = os.WEXITED | os.WNOHANG | os.WNOWAIT
+    return os.waitid(os.P_PID, process.pid, options) is None
+
+
+def signal_group(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    """Send a signal to a program that is not yet reaped, and to all that it has started."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End a program of `start_group` for sure, with all that it has started."""
+    signal_group(process, signal.SIGKILL)
+    process.wait()
+    _groups.leaders.discard(process.pid)
 
 
 class _Watch:
@@ -236,21 +273,11 @@ class _Watch:
 
     def kill(self) -> None:
         """End the whole group: politely, then for sure."""
-        self._signal(signal.SIGTERM)
+        signal_group(self._process, signal.SIGTERM)
         deadline = time.monotonic() + _GRACE_S
-        while (left_s := deadline - time.monotonic()) > 0 and self._is_running():
+        while (left_s := deadline - time.monotonic()) > 0 and is_running(self._process):
             self._move(min(left_s, _TICK_S))
-        self._signal(signal.SIGKILL)
-        self._process.wait()
-
-    def _is_running(self) -> bool:
-        """Whether the program runs; it is not yet reaped, so that its number stays its own."""
-        options = os.WEXITED | os.WNOHANG | os.WNOWAIT
-        return os.waitid(os.P_PID, self._process.pid, options) is None
-
-    def _signal(self, number: signal.Signals) -> None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, number)
+        end_group(self._process)
 
     def _move(self, wait_s: float) -> None:
         for key, _ in self._selector.select(wait_s):

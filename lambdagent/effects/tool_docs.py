@@ -31,11 +31,12 @@ _FORMS: Final = ("anyOf", "oneOf", "allOf")
 
 def tool_prompt(tools: tuple[Record, ...], *, several: bool = False) -> str:
     """Return how tools are called, if need be `several` at once, and which there are."""
-    listed = "\n".join(line for tool in tools for line in _tool(tool))
+    listed = "\n".join(line for tool in tools for line in tool_lines(tool))
     return _PROTOCOL.format(several=_SEVERAL if several else "", tools=listed)
 
 
-def _tool(tool: Record) -> Iterator[str]:
+def tool_lines(tool: Record) -> Iterator[str]:
+    """Yield what is said of `tool`: its name, what it is for, and what it takes."""
     description = str(tool["description"]).strip().replace("\n", "\n  ")
     yield f"- {tool['name']}: {description}" if description else f"- {tool['name']}"
     schema = tool.get("parameters")

@@ -32,8 +32,18 @@ def _is_of_others(_record: logging.LogRecord) -> bool:
     return not _is_ours.get()
 
 
-for _name in ("httpx2", "openai._base_client", "anthropic._base_client"):
-    logging.getLogger(_name).addFilter(_is_of_others)
+def hush(*names: str) -> None:
+    """Have the loggers `names` say nothing of what is ours; see `claim`."""
+    for name in names:
+        logging.getLogger(name).addFilter(_is_of_others)
+
+
+def claim() -> None:
+    """Have all that the current task does be ours, and the tasks that it begins."""
+    _is_ours.set(True)
+
+
+hush("httpx2", "openai._base_client", "anthropic._base_client")
 
 _HEADERS: Final = "extra_headers"
 
@@ -51,7 +61,7 @@ class TransportLog:
 
     async def follow(self, call: ModelCall, answer: Callable[[], Awaitable[Reply]]) -> Reply:
         """Return what `answer`, which makes `call`, returns, and tell how it ended."""
-        _is_ours.set(True)
+        claim()
         with self.telling(call) as tell:
             reply = await answer()
             tell(reply)

@@ -22,7 +22,8 @@ from lambdagent.messages import phrase, say
 
 Answer: TypeAlias = "Data | Failure"
 
-# Providers keep their own limits and tell more about it; the driver's is the backstop.
+# Providers and servers of tools keep their own limits and tell more about it; the driver's is the
+# backstop.
 _GRACE_S = 1.0
 _SETTINGS = {"llm": "model.timeout", "tool": "react.toolTimeout"}
 _FOREVER = float("inf")
@@ -93,7 +94,8 @@ Done = list[tuple[Flight, Callable[[], Answer]]]
 def take_off(request: Request, now_s: float) -> Flight:
     """Return `request` as it goes under way."""
     limit = whole_limit_s(request.site)
-    grace = _GRACE_S if request.site.kind == "llm" else 0.0
+    told = request.site.kind == "llm" or "server" in request.site.static
+    grace = _GRACE_S if told else 0.0
     return Flight(request, _FOREVER if limit is None else now_s + limit + grace)
 
 

@@ -35,9 +35,14 @@ def sent_arguments(call: ToolCall) -> dict[str, Any]:
         arguments = {"input": arguments}
     elif not is_json(call.arguments):  # no request may hold an infinity
         arguments = {"input": data_text(call.arguments)}
+    return whole_data(arguments)
+
+
+def whole_data(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return `arguments` with a mark for each half of a character."""
     written = json.dumps(arguments, ensure_ascii=False)
     whole = whole_text(written)
-    return arguments if whole is written else json.loads(whole)  # type: ignore[no-any-return]
+    return arguments if whole is written else json.loads(whole)
 
 
 def whole_text(text: str) -> str:

@@ -18,29 +18,24 @@ from typing import Any, Final
 
 import attrs
 
-from lambdagent.errors import Diagnostic, compile_error, finding, plain
+from lambdagent.errors import Diagnostic, compile_error, finding
 from lambdagent.frontend import schema
 from lambdagent.frontend.check import Config
 from lambdagent.frontend.models import Models, Overrides, Path, split_overrides
 from lambdagent.frontend.nodes import path_text
-from lambdagent.frontend.report import certain, in_file_order, nearest, reason_of
+from lambdagent.frontend.report import in_file_order, reason_of
 from lambdagent.frontend.run_limits import check_run_limits
+from lambdagent.frontend.servers import Servers
 from lambdagent.frontend.sound import sound
-from lambdagent.frontend.tool_parameters import check_schema, tool_parameters
+from lambdagent.frontend.tool_parameters import check_schema
+from lambdagent.frontend.toolbox import Toolbox, policy_of
 from lambdagent.ir import surface
 from lambdagent.ir.data import Record
 from lambdagent.ir.fields import is_schema
 from lambdagent.ir.labels import OTHER, TERMINATE
+from lambdagent.ir.remote import Server
 from lambdagent.ir.services import is_remote
 from lambdagent.messages import phrase
-
-# Which calls wait for a person, by mode: from the tool, and whether `confirm` names it.
-_ASKS: Final[Mapping[str, Callable[[surface.Tool, bool], bool]]] = {
-    "auto": lambda _, named: named,
-    "force": lambda _tool, _named: True,
-    "intelligence": lambda tool, named: named or not tool.idempotent,
-    "disable": lambda _tool, _named: False,
-}
 
 
 @attrs.frozen
@@ -61,17 +56,24 @@ SUMMARY_PROMPT: Final = (
     " list. Write what is worth remembering of them, in one to three sentences, in the language"
     " of the question, and nothing else."
 )
-_POLICY: Final = Record(schema.POLICY.defaults)
 NO_OVERRIDES: Final = Overrides()
 
 
-def build_term(config: Config, overrides: Overrides = NO_OVERRIDES) -> surface.Term:
+def build_term(
+    config: Config, overrides: Overrides = NO_OVERRIDES, *, asked: list[Server] | None = None
+) -> surface.Term:
     """Return the agent that `config` describes.
+
+    Args:
+        config: The configuration.
+        overrides: What the caller decides instead.
+        asked: Takes the servers that alone can say which tools they have; these tools are then
+            left out, and else a reason why it cannot be built.
 
     Raises:
         CompileError: It cannot be built; all reasons are in it, in file order.
     """
-    term, findings = _build(config, config.data, overrides, whole=True)
+    term, findings = _build(config, config.data, overrides, whole=True, asked=asked)
     if findings:
         raise compile_error(in_file_order(findings), config.source)
     return term
@@ -88,7 +90,12 @@ def more_findings(config: Config, overrides: Overrides = NO_OVERRIDES) -> list[D
 
 
 def _build(
-    config: Config, data: Record, overrides: Overrides, *, whole: bool
+    config: Config,
+    data: Record,
+    overrides: Overrides,
+    *,
+    whole: bool,
+    asked: list[Server] | None = None,
 ) -> tuple[surface.Term, list[Diagnostic]]:
     """Return the agent `data`, which stands in `config`, and what is wrong with it.
 
@@ -100,6 +107,8 @@ def _build(
         findings.append(finding(code, config.span(path), field=path_text(path), **values))
 
     builder = _Builder(fit, report)
+    # Of servers that could not be read nothing is said again.
+    builder.servers.asked, builder.servers.whole = asked if whole else [], whole
     term = builder.agent(data, (), "", "")
     if whole:
         served = builder.models.providers - set(fit.providers)
@@ -121,6 +130,8 @@ class _Builder:
         self.overrides = overrides
         self.report = report
         self.models = Models(overrides, report)
+        self.servers = Servers(overrides, report)
+        self.toolbox = Toolbox(overrides, report, self.servers)
         self.loops = 0
         self.memories = 0
 
@@ -134,7 +145,8 @@ class _Builder:
         own = data.get("systemPrompt", "")
         if "react" in data:
             own = data["react"].get("thinkPrompt", own)
-        term = _FORMS[data["type"]](self, _Spot(data, path, name, _joined(before, own)))
+        with self.servers.of(data, path):
+            term = _FORMS[data["type"]](self, _Spot(data, path, name, _joined(before, own)))
         if "guard" in data:
             term = _guarded(term, data["guard"])
         return self.remembering(term, data, path, name)
@@ -150,10 +162,10 @@ class _Builder:
         step = surface.ReActStep(
             f"{at.name}.react_step",
             think=self.call(at.name, at.prompt, at.data, at.path),
-            tools=self.tools(at, self.overrides.tool_timeout_s or body["toolTimeout"]),
+            tools=self.toolbox.tools(at.data, at.path),
             observation_enabled=body["observationEnabled"],
             early_stop=body.get("earlyStop"),
-            max_concurrent=self.policy(at)["maxConcurrent"],
+            max_concurrent=policy_of(at.data)["maxConcurrent"],
         )
         max_steps = self.overrides.max_steps or body["maxSteps"]
         return surface.Loop(step, "False", max_steps, verbose=body["verbose"])
@@ -262,101 +274,7 @@ class _Builder:
             return None
         return schema if is_schema(schema) else None
 
-    # --- tools, guard, memory ---
-
-    def tools(self, at: _Spot, timeout_s: float) -> Any:
-        """Return the tools of a `react` agent: those it lists, its own, the other injected."""
-        listed = at.data.get("mcp", _EMPTY).get("localTools", ())
-        own = self.own_tools(at, timeout_s)
-        every = [*dict.fromkeys((*listed, *own, *self.overrides.tools))]
-        self.check_confirmed(at, every)
-        retries = self.policy(at)["retryOnFail"]
-        return tuple(
-            self.confirmed(self.tool(name, own.get(name), timeout_s, retries), at.data)
-            for name in every
-        )
-
-    def policy(self, at: _Spot) -> Any:
-        """Return how the tools of an agent are called."""
-        return at.data.get("mcp", _EMPTY).get("policy", _POLICY)
-
-    def own_tools(self, at: _Spot, timeout_s: float) -> dict[str, surface.Tool]:
-        """Return the tools that the file defines, by name."""
-        found: dict[str, surface.Tool] = {}
-        for number, each in enumerate(at.data.get("tools", ())):
-            path = (*at.path, "tools", number)
-            name = each["name"]
-            if name == TERMINATE:
-                expected = phrase("a name other than `{name}`", name=TERMINATE)
-                hint = phrase("leave it out: `terminate` ends the loop and calls nothing")
-                words = {"expected": expected, "actual": name, "hint": hint}
-                self.report("S104", (*path, "name"), **words)
-            elif name and name in found:  # nameless is what could not be read
-                self.report("S201", (*path, "name"), name=name, things="tools")
-            else:
-                found[name] = surface.Tool(
-                    name,
-                    description=each.get("description", ""),
-                    command=each.get("command"),
-                    timeout_s=self.overrides.tool_timeout_s or each.get("timeout", timeout_s),
-                    idempotent=each["idempotent"],
-                    parameters=self.parameters(each.get("parameters"), (*path, "parameters")),
-                )
-        return found
-
-    def parameters(self, written: Record | None, path: Path) -> Record | None:
-        """Return the JSON Schema of the arguments that the file gives a tool."""
-
-        def refuse(inside: tuple[str, ...], expected: str, actual: object, hint: str) -> None:
-            words = {"expected": expected, "actual": plain(actual), "hint": hint}
-            self.report("S104" if hint else "S103", (*path, *inside), **words)
-
-        return None if written is None else tool_parameters(written, refuse)
-
-    def tool(
-        self, name: str, own: surface.Tool | None, timeout_s: float, retries: int
-    ) -> surface.Tool:
-        """Return the tool `name`; what the file says of it goes before what the function does."""
-        injected = self.overrides.tools.get(name)
-        if name == TERMINATE:
-            return surface.Tool(name, timeout_s=timeout_s)
-        if own is None:
-            found = surface.Tool(name) if injected is None else injected
-            return attrs.evolve(found, timeout_s=timeout_s, retries=found.retries or retries)
-        if injected is None:
-            return attrs.evolve(own, retries=retries)
-        return attrs.evolve(
-            injected,
-            description=own.description or injected.description,
-            timeout_s=own.timeout_s,
-            idempotent=own.idempotent or injected.idempotent,
-            parameters=own.parameters or injected.parameters,
-            retries=injected.retries or retries,
-        )
-
-    def confirmed(self, tool: surface.Tool, data: Any) -> surface.Tool:
-        """Return `tool`, to be confirmed if the agent or who injected it wants that."""
-        mode = data.get("mcp", _EMPTY).get("policy", _EMPTY).get("mode", "auto")
-        asks = _ASKS[mode](tool, tool.name in data.get("confirm", ()))
-        return attrs.evolve(tool, confirm=True) if asks and tool.name != TERMINATE else tool
-
-    def check_confirmed(self, at: _Spot, tools: list[str]) -> None:
-        """Report names that are to be confirmed and that no tool has which could be called."""
-        called = [name for name in tools if name != TERMINATE]
-        for i, name in enumerate(at.data.get("confirm", ())):
-            if name not in called:
-                meant = nearest(name, called)
-                hint = (
-                    phrase("write `{meant}`", meant=meant)
-                    if meant
-                    else phrase("leave it out, or add it to `mcp.localTools`")
-                )
-                if name == TERMINATE:
-                    hint = phrase("leave it out: `terminate` ends the loop and calls nothing")
-                known = ", ".join(f"`{each}`" for each in called) or phrase("none")
-                words = {"name": name, "known": known, "hint": hint}
-                instead = certain(name, meant, called)
-                self.report("S204", (*at.path, "confirm", i), **words, instead=instead)
+    # --- memory ---
 
     def remembering(self, term: surface.Term, data: Any, path: Path, name: str) -> surface.Term:
         """Return `term` with the memory that `data` gives it, if any."""
@@ -448,6 +366,7 @@ class _Builder:
                 phrase("write `memory: {enabled: true}`"),
             )
 
+        yield from self.servers.unused()
         for name in chosen.providers:
             if name not in self.models.providers:
                 used = ", ".join(sorted(filter(None, self.models.providers))) or phrase(

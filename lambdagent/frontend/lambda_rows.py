@@ -58,6 +58,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "timeout": WAIT,
         "parameters": OBJECT,
         "retries": WHOLE,
+        "server": TEXT,
     },
 }
 _TOLD = ("output_schema",)

@@ -168,6 +168,8 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "description": Field(TEXT, ""),
         "input": Field(TEXT, OPTIONAL),
         "retries": Field(WHOLE, OPTIONAL),
+        "server": Field(TEXT, OPTIONAL),
+        "parameters": Field(OBJECT, OPTIONAL),
     },
     "now": {},
     "conv.read": _read,

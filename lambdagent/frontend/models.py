@@ -42,6 +42,9 @@ class Overrides:
         memory_binding: Registry key of the store that the agent remembers in.
         providers: Registry keys of provider objects, by the name of the provider.
         base_dir: Directory in which relative paths of the file start.
+        declared: What MCP servers have said of their tools, by server.
+        mcp_timeout_s: Longest wait for a tool of a server of which the file says none.
+        mcp_retries: How often its failed calls are made again, if the file does not say.
     """
 
     model: str | None = None
@@ -54,6 +57,9 @@ class Overrides:
     memory_binding: str | None = None
     providers: Mapping[str, str] = attrs.field(factory=dict)
     base_dir: str | None = None
+    declared: Mapping[str, tuple[surface.Tool, ...]] = attrs.field(factory=dict)
+    mcp_timeout_s: float | None = None
+    mcp_retries: int | None = None
 
     @property
     def memory(self) -> bool:

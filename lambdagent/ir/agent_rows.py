@@ -23,7 +23,7 @@ CUT = "…"
 # Floats up to here are all of their whole numbers.
 _EXACT = 1 << 53
 _TOOL = attrs.fields(surface.Tool)
-_TOOL_SETTINGS = ("description", "command", "idempotent", "confirm", "retries")
+_TOOL_SETTINGS = ("description", "command", "idempotent", "confirm", "retries", "server")
 _HEARD = attrs.fields(surface.ConversationLam)
 
 

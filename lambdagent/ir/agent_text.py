@@ -112,7 +112,7 @@ class _Writer:
         return [f"λx. {body}"]
 
     def tool(self, term: surface.Tool) -> _Parts:
-        if is_identity(term):
+        if is_identity(term) and not term.description:  # which models are told that call natively
             return ["λx. x"]
         return [f"λx. Tool({quoted(self.rows.tool(term))}, x)"]
 

@@ -218,6 +218,10 @@ def _missing(value: Any) -> Iterable[str]:
         if getattr(value, name, None) is not None:
             owner = type(value).__name__
             called = escaped(str(getattr(value, "name", "")))[:60]
+            server = getattr(value, "server", None)
+            if server is not None:
+                yield f"{owner} {called}: where its server is, is in the agent file alone"
+                continue
             yield f"{owner} {called}: its {name}, a Python {what}, cannot be written here"
     url = getattr(value, _URL_FIELD, None)
     if url is not None and shown_url(url) != url:

@@ -138,6 +138,7 @@ class Tool(Term):
         parameters: JSON Schema of the arguments, an object; of a function by default as its
             signature and docstring say. None takes one text.
         retries: How often a call that failed is made again.
+        server: Whose tool it is, if a server outside runs it; where that is, is no part of a term.
     """
 
     name: str
@@ -156,6 +157,7 @@ class Tool(Term):
         validator=fields.object_schema_or_none,
     )
     retries: int = attrs.field(default=0, kw_only=True, validator=fields.whole)
+    server: str | None = attrs.field(default=None, kw_only=True)
 
     @property
     def fn(self) -> Callable[[Any], Any]:
@@ -166,7 +168,7 @@ class Tool(Term):
         """
         if self.name == TERMINATE:
             return _identity
-        if self.implementation is None:
+        if self.implementation is None or self.server is not None:
             what = f"the tool `{self.name}` has no Python function"
             raise LookupError(what)
         function: Callable[[Any], Any] = registry.lookup(self.implementation)

@@ -102,6 +102,25 @@ MESSAGES: dict[str, Text] = {
         why="{why}",
         fix="{hint}",
     ),
+    "S205": Text(
+        "the MCP server `{server}` has no tool `{name}`", why="it has: {known}", fix="{hint}"
+    ),
+    "S206": Text(
+        "which tools the MCP server `{name}` has is not known here",
+        why="only the server can tell, and nobody is asked without being told to",
+        fix="name them (`tools: [...]`), or have it asked: `--discover`, or `discover=True`",
+    ),
+    "S207": Text("there is no server `{name}`", why="the file describes: {known}", fix="{hint}"),
+    "S208": Text(
+        "the tool `{tool}` of the server `{server}` has the name of {other}",
+        why="a call could not tell one from the other",
+        fix="name the tools that the agent needs: `tools: [...]` of the server",
+    ),
+    "S209": Text(
+        "what these tools of the server `{server}` take is not known here: {names}",
+        why="only the server can tell; they are compiled as taking any object",
+        fix="have it asked: `--discover`; a run does so before it starts",
+    ),
     "S204": Text(
         "there is no tool `{name}` to confirm",
         why="the agent can call: {known}",

@@ -101,6 +101,11 @@ MESSAGES: dict[str, Text] = {
         "nothing is written: the input ended before everything was answered",
         fix="answer all that is asked, or give the answers as options",
     ),
+    "U039": Text("there is no {thing} `{name}`", why="there are: {known}", fix="{hint}"),
+    "U040": Text(
+        "`{tool}` cannot be called with that: {reason}",
+        fix="write JSON of all its arguments, or the only one as it is",
+    ),
     "U035": Text(
         "`{path}` is not mended: {reason}",
         why="what others keep in it stays",

@@ -124,6 +124,12 @@ MESSAGES: dict[str, Text] = {
         why="what it holds is of a session that nobody can come back to",
         fix="{hint}",
     ),
+    "E024": Text("the MCP server `{name}` cannot be used: {message}", fix="{hint}"),
+    "E023": Text(
+        "nothing says where the server `{server}` of the tool `{name}` is",
+        why="a program names its servers; how they are reached stands in the agent file",
+        fix="give the agent file: `lambdagent run FILE …`, or pass `tools=` in Python",
+    ),
     "E011": Text(
         "no thread can be started to wait for an answer: {reason}",
         fix="raise the limit of processes (`ulimit -u`), or end other programs",

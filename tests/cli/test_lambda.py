@@ -10,6 +10,7 @@ from lambdagent.ir.program_text import BRIEF
 from tests.cli.command import Command
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+FILES = sorted(filter(Path.is_file, EXAMPLES.iterdir()))
 ECHO = """\
 λx. llm.echo x
 where {llm.echo = {prompt: "Echo.", model: {provider: "scripted", script: {
@@ -32,7 +33,7 @@ def events(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(("options", "name"), FORMATS, ids=str)
-@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_an_example_that_is_printed_runs_the_same(command: Command, path, options, name):
     printed = command("lambda", str(path), *options)
     assert (printed.code, printed.err) == (0, "")
@@ -157,7 +158,7 @@ def test_memories_of_the_command_line_are_those_of_the_sites(command: Command):
 
 
 @pytest.mark.parametrize("engine", ["cek", "recursive"])
-@pytest.mark.parametrize("path", sorted(EXAMPLES.iterdir()), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_an_example_in_pure_lambda_gives_the_same_answer(command: Command, path, engine):
     command.write("pure.lam", command("lambda", str(path), "--desugar").out)
     before, after = (

@@ -328,8 +328,8 @@ def test_overrides_without_a_sense_are_refused(overrides, found):
     ("text", "found"),
     [
         (f"{SIMPLE}rag: {{source: docs}}\n", ["rag"]),
-        (f"{SIMPLE}app: {{}}\n", ["app"]),
-        (f"{REACT}mcp: {{onlineTool: {{s: [t]}}}}\n", ["mcp.onlineTool"]),
+        (f"{SIMPLE}a2a: {{}}\n", ["a2a"]),
+        (f"{REACT}leaf: {{}}\n", ["leaf"]),
         (
             "type: groupchat\nsystemPrompt: a\ngroupchat: {agents: [{systemPrompt: b}]}\n",
             ["groupchat"],

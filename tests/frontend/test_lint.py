@@ -120,6 +120,17 @@ def test_online_tools_are_tools():
     assert found(text, "L011") == []
 
 
+def test_tools_of_servers_are_tools_wherever_the_server_stands():
+    server = "mcpServers: [{name: s, transport: stdio, command: c}]\n"
+    react = f"type: react\nsystemPrompt: a\n{MODEL}mcp: {{localTools: [terminate]}}\n"
+    assert found(react, "L011") == ["mcp.localTools"]
+    assert found(react + server, "L011") == []
+    step = "{type: react, systemPrompt: a, mcp: {localTools: [terminate]}}"
+    chain = f"type: chain\nsystemPrompt: a\n{MODEL}chain: {{steps: [{step}]}}\n"
+    assert found(chain, "L011") == ["chain.steps[0].mcp.localTools"]
+    assert found(chain + server, "L011") == []
+
+
 def test_only_very_many_rounds_and_retries_are_told():
     assert found(f"{REACT}react: {{maxSteps: 50}}\n", "L010") == []
     assert found(f"{REACT}react: {{maxSteps: 51}}\n", "L010") == ["react.maxSteps"]

@@ -64,6 +64,7 @@ def test_only_addresses_headers_and_environments_expand_variables():
     assert sorted(expanded) == sorted(
         [
             "a2a.clients[].url",
+            "mcpServers[].command",
             "mcpServers[].env",
             "mcpServers[].headers",
             "mcpServers[].url",

@@ -15,7 +15,7 @@ from lambdagent.source import Source
 from tests.laws.test_schema_agrees import block
 
 MODEL = {"provider": "openai", "name": "m"}
-NOT_YET = {"type": "react", "systemPrompt": "p", "mcp": {"onlineTool": {"s": ["t"]}}}
+NOT_YET = {"type": "react", "systemPrompt": "p", "leaf": {"toolName": "t"}}
 SOUND = {"type": "simple", "systemPrompt": "p", "model": MODEL}
 
 
@@ -35,13 +35,13 @@ def test_the_checker_and_the_builder_are_heard_together():
         "model": {**MODEL, "temperature": "hot"},
         "chain": {"steps": [NOT_YET, {"type": "router", "router": router}, {"prompt": 7.5}, 8]},
         "memory": {"enabled": True, "size": "x"},
-        "app": {},
+        "skills": [],
         "rag": {"enabled": True},
     }
     told = found(held)
     assert {("S103", "model.temperature"), ("S103", "memory.size")} < set(told)
     assert ("S104", "chain.steps[1].router.classifier.prompt") in told
-    assert {("S108", "app"), ("S108", "chain.steps[0].mcp.onlineTool")} < set(told)
+    assert {("S108", "skills"), ("S108", "chain.steps[0].leaf")} < set(told)
     assert ("S104", "chain.steps[1].router.routes._") in told
     assert ("S104", "chain.steps[1].router.routes.b.model.provider") in told
 
@@ -83,7 +83,7 @@ def test_a_model_that_cannot_be_read_is_not_inherited():
 
 def test_overrides_that_are_none_are_told_with_the_file(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("LAMBDAGENT_TEMPERATURE", "hot")
-    held = {**SOUND, "name": [], "app": {}}
+    held = {**SOUND, "name": [], "skills": []}
     assert {code for code, _ in found(held)} == {"S103", "S104", "S108"}
     assert len(found(held)) == 3
     assert [code for code, _ in found(SOUND)] == ["S103"]
@@ -104,4 +104,4 @@ def test_no_fault_keeps_the_builder_from_what_is_beside_it(agent: dict[str, Any]
     config, _ = read_config(tree_of(held), Source("", ""), {})
     assert config is not None
     told = [each.field for each in more_findings(config)]
-    assert "parallel.agents[1].mcp.onlineTool" in told
+    assert "parallel.agents[1].leaf" in told

@@ -41,6 +41,7 @@ SAMPLES: dict[str, surface.Term] = {
     "guard": surface.Guard(REACT, surface.Lam("judge"), 1, 'say "no"'),
     "tool": surface.Tool("ls", command="ls -l", idempotent=True),
     "confirm": surface.Tool("pay", confirm=True),
+    "server": surface.Tool("read", server="files", parameters={"type": "object"}),
     "terminate": surface.Tool("terminate"),
     "memory": surface.Memory(
         surface.Lam("agent", "Help.", QWEN),
@@ -114,6 +115,7 @@ TOOLS = st.builds(
     confirm=st.booleans(),
     parameters=st.none() | OBJECTS.filter(lambda entries: is_json(freeze(entries))),
     retries=st.integers(0, 3),
+    server=st.none() | TEXTS,
 )
 
 

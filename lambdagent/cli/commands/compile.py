@@ -41,6 +41,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help=phrase("connect to every server that a run would ask, without asking anything"),
     )
+    add(
+        "--discover",
+        action="store_true",
+        help=phrase("ask the MCP servers of the file which tools they have"),
+    )
     add("--validate", action="store_true", help=phrase("lint the file, too"))
 
 
@@ -49,7 +54,8 @@ def run(arguments: Namespace, out: Output) -> int:
     """Print what the agent compiles to. No effect of it is performed."""
     if arguments.bounds and arguments.format not in {"text", "json"}:
         raise UsageError(finding("U001", option="--bounds", other=f"--format {arguments.format}"))
-    compiled = compiling.compile_file(arguments.file)
+    asks = arguments.discover or arguments.dry_run
+    compiled = compiling.compile_file(arguments.file, discover=asks)
     endpoints: list[Any] | None = None
     if arguments.dry_run:
         # What connects is loaded for that alone.
@@ -60,6 +66,8 @@ def run(arguments: Namespace, out: Output) -> int:
         is_answer = arguments.format == "text"
         text = import_module("lambdagent.api.reaching").endpoints_text(endpoints)
         (out.answer if is_answer else out.note)(f"\n{text}" if is_answer else text)
+    if not asks:
+        out.remarks(compiled.remarks)
     shows_urls = arguments.format in {"json", "python"} or compiled.term is None
     if shows_urls and not arguments.bounds:
         out.hidden(compiled.hidden)

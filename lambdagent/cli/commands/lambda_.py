@@ -29,6 +29,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help=phrase("pure λ: variables, λ, applications; it runs"),
     )
+    add(
+        "--discover",
+        action="store_true",
+        help=phrase("ask the MCP servers of the file which tools they have"),
+    )
     spelling = parser.add_mutually_exclusive_group()
     spelling.add_argument(
         "--ascii", action="store_true", help=phrase("formal, in nothing but ASCII")
@@ -46,8 +51,10 @@ def run(arguments: Namespace, out: Output) -> int:
         if arguments.format == "json" and getattr(arguments, option):
             other = f"--{option.replace('_', '-')}"
             raise UsageError(finding("U001", option="--format json", other=other))
-    compiled = compiling.compile_file(arguments.file)
+    compiled = compiling.compile_file(arguments.file, discover=arguments.discover)
     out.answer(_text(compiled, arguments).rstrip("\n"))
+    if not arguments.discover:
+        out.remarks(compiled.remarks)
     if not (arguments.brief or arguments.latex):
         out.hidden(compiled.hidden)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from argparse import ArgumentParser, Namespace
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -15,6 +15,7 @@ import attrs
 
 from lambdagent.api import compiling, kept, recording, running
 from lambdagent.api.budgets import doubtful_budget
+from lambdagent.api.declared import declared_in
 from lambdagent.cli import budgets, confirming, keeping
 from lambdagent.cli.files import (
     check_places,
@@ -26,6 +27,7 @@ from lambdagent.cli.files import (
 from lambdagent.cli.output import Output, json_text
 from lambdagent.cli.run_options import add_options
 from lambdagent.effects.execution import Execution
+from lambdagent.effects.mcp.pool import kept_open
 from lambdagent.effects.redaction import Redaction
 from lambdagent.errors import (
     NOTE,
@@ -59,6 +61,11 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace, out: Output) -> int:
     """Compile the file, run it on the input, and print the answer; or go on with a kept run."""
+    with kept_open():  # a server that said which tools it has is there when they are called
+        return _run(arguments, out)
+
+
+def _run(arguments: Namespace, out: Output) -> int:
     out.quiet = arguments.quiet
     if arguments.stream and arguments.format == "json":
         raise UsageError(finding("U001", option="--stream", other="--format json"))
@@ -121,9 +128,25 @@ def _places(arguments: Namespace) -> dict[str, str | None]:
 
 
 def _program(arguments: Namespace) -> Program:
-    """Return the program of the file, with the budget that is asked for."""
+    """Return the program of the file, with the budget that is asked for.
+
+    A run that is gone on with knows what its servers can do. Only where the file has changed they
+    are asked again.
+    """
+    if arguments.resume is not None:
+        known, digest = declared_in(Path(arguments.resume))
+        if known:
+            program = _compiled(arguments, known)
+            if program.digest() == digest:
+                return program
+    return _compiled(arguments, {})
+
+
+def _compiled(arguments: Namespace, declared: Mapping[str, tuple[Tool, ...]]) -> Program:
     program = compiling.compile_file(
         arguments.file,
+        discover=True,
+        declared=declared,
         model=arguments.model,
         temperature=arguments.temperature,
         max_steps=arguments.max_steps,

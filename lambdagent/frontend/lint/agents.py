@@ -90,9 +90,11 @@ def many_rounds(spot: Spot, _file: File) -> Iterator[Found]:
         yield Found(("react", "maxSteps"), {"value": rounds})
 
 
-def no_tools(spot: Spot, _file: File) -> Iterator[Found]:
+def no_tools(spot: Spot, file: File) -> Iterator[Found]:
     """L011."""
     if _tools(spot) or spot.illegible("mcp", "localTools"):
+        return
+    if any(each.data.get("mcpServers") for each in file.spots.found):  # of agents around it, too
         return
     if not (spot.at("mcp", "onlineTool") or spot.illegible("mcp", "onlineTool")):
         yield Found(("mcp", "localTools"))

@@ -21,7 +21,7 @@ from lambdagent.frontend.schema.services import A2A, CLI
 from lambdagent.frontend.schema.shared import OUTPUT_SCHEMA, TEXTS
 from lambdagent.frontend.schema.together import CHANNEL, GROUPCHAT, HANDOFF, SKILL
 from lambdagent.frontend.schema.tools import APP, LEAF, MCP, MCP_SERVER, SANDBOX, TOOL
-from lambdagent.ir.data import Data, Record
+from lambdagent.ir.data import Data
 
 TYPES: Final = ("simple", "react", "chain", "router", "parallel", "groupchat")
 
@@ -170,8 +170,8 @@ AGENT: Final = Block(
     Field(
         "mcpServers",
         ListOf(MCP_SERVER),
-        "MCP servers whose tools the agent may call.",
-        "其工具可供 Agent 调用的 MCP 服务器。",
+        "MCP servers whose tools the agent may call, and agents inside it: see docs/mcp.md.",
+        "其工具可供 Agent 及其内层 Agent 调用的 MCP 服务器：见 docs/mcp.md。",
     ),
     Field(
         "cli",
@@ -205,14 +205,11 @@ NOT_EVERYWHERE: Final = frozenset(
 # none. The compiler refuses all else, so that nothing is ignored. A feature removes its line.
 NOT_YET: Final[dict[str, Data]] = {
     "a2a": None,
-    "app": None,
     "channels": None,
     "cli": None,
     "groupchat": None,
     "handoff": None,
     "leaf": None,
-    "mcp.onlineTool": Record(),
-    "mcpServers": None,
     "rag": None,
     "sandbox": None,
     "sharedMemory": None,

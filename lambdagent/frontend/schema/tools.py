@@ -47,9 +47,10 @@ POLICY: Final = Block(
         "retryOnFail",
         Integer(),
         "How often a failed call is tried again, after 1, 2, 4, … and at most 30 seconds;"
-        " `react.toolTimeout` is for each attempt.",
-        "工具调用失败后的重试次数，间隔为 1、2、4……至多 30 秒；`react.toolTimeout` 针对每次尝试。",
-        default=0,
+        " `react.toolTimeout` is for each attempt. Left out, never, or for tools of servers what"
+        " LAMBDAGENT_MCP_RETRY says.",
+        "工具调用失败后的重试次数，间隔为 1、2、4……至多 30 秒；`react.toolTimeout` 针对每次尝试。"
+        "省略时不重试，服务器上的工具则按 LAMBDAGENT_MCP_RETRY。",
         to="`Tool.retries`",
     ),
 )
@@ -61,8 +62,10 @@ MCP: Final = Block(
     Field(
         "onlineTool",
         MapOf(TEXTS, "SERVER"),
-        "Tools of MCP servers, by server.",
-        "在线 MCP 工具，按服务器分列。",
+        "Tools of servers, by server: the only ones of these that the agent may call. A server is"
+        " one of `mcpServers`, or else of `app.mcp.custom.nodes`.",
+        "服务器上的工具，按服务器分列：Agent 只能调用其中列出的工具。服务器取自 `mcpServers`，"
+        "或 `app.mcp.custom.nodes`。",
         to="`Tool`",
     ),
     Field(
@@ -134,16 +137,17 @@ TOOL: Final = Block(
 
 NODE: Final = Block(
     "node",
-    "An MCP server.",
-    "一个 MCP 服务器。",
+    "A server that takes one POST for each call, `{tool, input}`, and answers `{output}`.",
+    "一个服务器：每次调用为一次 POST `{tool, input}`，回答为 `{output}`。",
     Field("url", Text(connection=True), "Its address.", "MCP 服务端点。", required=True),
     Field("endpoint", Text(connection=True), "The path below the address.", "地址之下的路径。"),
     Field("headers", MapOf(Text(connection=True)), "Headers of each request.", "每个请求的头。"),
     Field(
         "timeout",
         SECONDS,
-        "Longest wait for one answer, in seconds.",
-        "等待一次回答的超时（秒）。",
+        "Longest wait for one answer, in seconds; left out, what LAMBDAGENT_MCP_TIMEOUT says, or"
+        " `react.toolTimeout`.",
+        "等待一次回答的超时（秒）；省略时为 LAMBDAGENT_MCP_TIMEOUT，或 `react.toolTimeout`。",
     ),
     to="`Tool`",
 )
@@ -196,15 +200,15 @@ MCP_SERVER: Final = Block(
     ),
     Field(
         "command",
-        Text(),
-        "The program to start.",
-        "要启动的程序。",
+        Text(connection=True),
+        "The program to start; it runs in the directory of the agent file.",
+        "要启动的程序；在 Agent 文件所在目录中运行。",
         required=True,
         only_with=("transport", "stdio"),
     ),
     Field(
         "args",
-        TEXTS,
+        ListOf(Text(connection=True)),
         "The arguments of that program.",
         "该程序的参数。",
         only_with=("transport", "stdio"),
@@ -212,8 +216,9 @@ MCP_SERVER: Final = Block(
     Field(
         "env",
         MapOf(Text(connection=True)),
-        "Environment variables of that program.",
-        "该程序的环境变量。",
+        "Environment variables of that program, beside ours; those that hold secrets stand here if"
+        " it needs them.",
+        "该程序的环境变量，另加本进程的变量；含密钥的变量须写在此处。",
         only_with=("transport", "stdio"),
     ),
     Field(
@@ -226,9 +231,10 @@ MCP_SERVER: Final = Block(
     Field(
         "timeout",
         SECONDS,
-        "Longest wait for one answer, in seconds.",
-        "等待一次回答的超时（秒）。",
-        default=30.0,
+        "Longest wait for one answer, in seconds; left out, what LAMBDAGENT_MCP_TIMEOUT says, or"
+        " `react.toolTimeout`. The server has as long to start.",
+        "等待一次回答的超时（秒）；省略时为 LAMBDAGENT_MCP_TIMEOUT，或 `react.toolTimeout`。"
+        "服务器的启动也以此为限。",
     ),
     Field(
         "tools",

@@ -16,6 +16,7 @@ from lambdagent.messages.zh import (
     reach_words,
     run_words,
     runs,
+    server_words,
     store_words,
     syntax,
     values,
@@ -43,6 +44,7 @@ PHRASES: dict[str, str] = {
     **command_words.PHRASES,
     **import_words.PHRASES,
     **reach_words.PHRASES,
+    **server_words.PHRASES,
 }
 # Those that are found again in the data of a run, longest first: what they say is the most exact.
 OF_RUNS: tuple[str, ...] = tuple(sorted(run_words.PHRASES, key=len, reverse=True))

@@ -102,6 +102,23 @@ MESSAGES: dict[str, Text] = {
         why="{why}",
         fix="{hint}",
     ),
+    "S205": Text("MCP 服务器 `{server}` 没有工具 `{name}`", why="它有：{known}", fix="{hint}"),
+    "S206": Text(
+        "此处不知道 MCP 服务器 `{name}` 有哪些工具",
+        why="只有服务器自己知道，而未经要求不会询问任何服务器",
+        fix="写出工具名（`tools: [...]`），或让它被询问：`--discover` 或 `discover=True`",
+    ),
+    "S207": Text("没有服务器 `{name}`", why="文件描述的有：{known}", fix="{hint}"),
+    "S208": Text(
+        "服务器 `{server}` 的工具 `{tool}` 与{other}重名",
+        why="调用时无法区分两者",
+        fix="写出 Agent 需要的工具：服务器的 `tools: [...]`",
+    ),
+    "S209": Text(
+        "此处不知道服务器 `{server}` 的这些工具需要什么参数：{names}",
+        why="只有服务器自己知道；编译时视为接受任意对象",
+        fix="让它被询问：`--discover`；运行开始前会询问",
+    ),
     "S204": Text(
         "没有可供确认的工具 `{name}`",
         why="Agent 可以调用：{known}",

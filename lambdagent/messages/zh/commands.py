@@ -93,6 +93,11 @@ MESSAGES: dict[str, Text] = {
         why="分叉可以改变它的 `input`，或者某一步的回答，例如 `3` 或 `3:text`",
         fix="写 `input=TEXT`，或者步骤的编号，例如 `3=TEXT`",
     ),
+    "U039": Text("没有{thing} `{name}`", why="现有：{known}", fix="{hint}"),
+    "U040": Text(
+        "不能这样调用 `{tool}`：{reason}",
+        fix="写出含全部参数的 JSON；只有一个参数时直接写出",
+    ),
     "U035": Text(
         "没有修复 `{path}`：{reason}",
         why="别人写在其中的内容保持不变",

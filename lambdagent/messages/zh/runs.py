@@ -124,6 +124,12 @@ MESSAGES: dict[str, Text] = {
         why="它属于一个再也无人能回到的会话",
         fix="{hint}",
     ),
+    "E024": Text("无法使用 MCP 服务器 `{name}`：{message}", fix="{hint}"),
+    "E023": Text(
+        "不知道工具 `{name}` 的服务器 `{server}` 在哪里",
+        why="程序只写服务器的名称；如何连接写在 Agent 文件中",
+        fix="给出 Agent 文件：`lambdagent run FILE …`，或在 Python 中传入 `tools=`",
+    ),
     "E011": Text(
         "无法启动等待回答的线程：{reason}",
         fix="提高进程数上限 (`ulimit -u`)，或者结束其他程序",
