@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
-from typing import Final
 
 from lambdagent.effects.mcp import Servers
 from lambdagent.effects.protocol import ToolHandler
-from lambdagent.effects.tools.python import PythonTool
+from lambdagent.effects.tools.python import python_tool
 from lambdagent.effects.tools.shell import ShellTool
 from lambdagent.errors import EffectError, finding
 from lambdagent.ir import registry
 from lambdagent.ir.remote import RemoteTool
 from lambdagent.ir.sites import Site
-
-_MOST_TOOLS: Final = 1_000
 
 
 def limit_s(site: Site) -> float:
@@ -46,10 +42,4 @@ def tool_of(site: Site, base_dir: Path | None, servers: Servers) -> ToolHandler:
     found = registry.lookup(site.binding)
     if isinstance(found, RemoteTool):
         return servers.tool(name, found, site.static.get("parameters"))
-    return _python_tool(name, site.binding)
-
-
-@lru_cache(_MOST_TOOLS)
-def _python_tool(name: str, binding: str) -> PythonTool:
-    """Return the tool of a function, whose signature takes 100 µs to read."""
-    return PythonTool(name, registry.lookup(binding))
+    return python_tool(name, site.binding)

@@ -72,28 +72,59 @@ def problems_of(value: Data, schema: Data) -> list[str]:
         return ["there is too much to look at"]
 
 
-def fits_alone(value: Data, name: str, schema: Record) -> bool:
-    """Whether an object with `value` as its one property `name` fits `schema`.
+def checker_of(schema: Record) -> Callable[[Data], bool]:
+    """Return what tells whether a value fits `schema`.
 
-    Most schemas of functions of one argument say no more than its type: to ask that alone takes a
-    tenth of the time.
+    Most schemas of arguments say no more than which there are and of what type each is: to ask
+    that alone takes a tenth of the time.
 
-    >>> one = Record(type="object", properties=Record(n=Record(type="integer")), required=("n",))
-    >>> fits_alone(1, "n", one), fits_alone("1", "n", one)
-    (True, False)
+    >>> fits = checker_of(Record(type="object", properties=Record(n=Record(type="integer"))))
+    >>> fits(Record(n=1)), fits(Record(n="1")), fits(Record())
+    (True, False, True)
     """
-    only = _entries(schema, "properties").get(name)
-    kind = only.get("type") if isinstance(only, Record) else None
+    tests = _plain_tests(schema)
+    if tests is None:
+        return lambda value: not problems_of(value, schema)
+    required = frozenset(_texts(schema.get("required", ())))
+    closed = schema.get("additionalProperties", True) is False
+
+    def fits(value: Data) -> bool:
+        if type(value) is not Record or not required <= value.keys():
+            return False
+        for name, each in value.items():
+            test = tests.get(name)
+            if closed if test is None else not test(each):
+                return False
+        return True
+
+    return fits
+
+
+def checker_alone(schema: Record, name: str) -> Callable[[Data], bool]:
+    """Return what tells whether an object with a value as its one property `name` fits."""
+    tests, fits = _plain_tests(schema), checker_of(schema)
+    required = _texts(schema.get("required", ()))
+    if tests is not None and name in tests and {name}.issuperset(required):
+        return tests[name]
+    return lambda value: fits(Record({name: value}))
+
+
+def _plain_tests(schema: Record) -> Mapping[str, Callable[[Data], bool]] | None:
+    """Return a test for each property of an object of which `schema` says no more than that."""
     if (
-        isinstance(only, Record)
-        and isinstance(kind, str)
-        and only.keys() <= _PLAIN
-        and schema.keys() <= _PLAIN_OBJECT
-        and schema.get("type") == "object"
-        and schema.get("required", ()) in ((), (name,))
+        schema.get("type") != "object"
+        or not schema.keys() <= _PLAIN_OBJECT
+        or type(schema.get("additionalProperties", True)) is not bool
     ):
-        return kind in _TYPES and _TYPES[kind](value)
-    return not problems_of(Record({name: value}), schema)
+        return None
+    tests: dict[str, Callable[[Data], bool]] = {}
+    for name, each in _entries(schema, "properties").items():
+        is_plain = isinstance(each, Record) and each.keys() <= _PLAIN
+        kind = each.get("type") if is_plain else None  # type: ignore[union-attr]
+        if not isinstance(kind, str) or kind not in _TYPES:
+            return None
+        tests[name] = _TYPES[kind]
+    return tests
 
 
 def _inside(place: str, key: str) -> str:

@@ -5,14 +5,14 @@ Here a call is held against the schema of its tool; `toolcall` finds it in a tex
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Literal, TypeAlias
 
 import attrs
 
 from lambdagent.ir.data import Data, NotDataError, Record, freeze
-from lambdagent.ir.data_schema import fits_alone, problems_of
+from lambdagent.ir.data_schema import checker_alone, checker_of, problems_of
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.finish_reasons import finish_of_reason
 from lambdagent.ir.loose_json import STRICT
@@ -117,33 +117,73 @@ def _value_of_form(text: str, form: Record) -> tuple[Data] | None:
     return None if problems_of(value, form) else (value,)
 
 
+@attrs.frozen(eq=False)
+class Arguments:
+    """What the arguments of one tool must be.
+
+    Attributes:
+        only: The name of the argument that a single value is; None if there is no such.
+        fits: Tells whether a value fits `schema`.
+        fits_alone: Tells whether an object with a value for `only` does.
+    """
+
+    schema: Record
+    only: str | None
+    fits: Callable[[Data], bool]
+    fits_alone: Callable[[Data], bool]
+
+
+def arguments_of(schemas: Data) -> Mapping[str, Arguments]:
+    """Return what the arguments of tools must be, by the tool, from their JSON Schemas."""
+    if not isinstance(schemas, Record):
+        return {}
+    return {
+        tool: _arguments(schema) for tool, schema in schemas.items() if isinstance(schema, Record)
+    }
+
+
+def _arguments(schema: Record) -> Arguments:
+    only = _only_parameter(schema)
+    return Arguments(schema, only, checker_of(schema), checker_alone(schema, only or ""))
+
+
+def _only_parameter(schema: Record) -> str | None:
+    properties, required = schema.get("properties"), schema.get("required")
+    named = isinstance(required, tuple) and len(required) == 1
+    names = required if named else properties
+    if not isinstance(names, tuple | Record) or len(names) != 1:
+        return None
+    return str(next(iter(names)))
+
+
 def fitted(
-    call: Call, schemas: Record, tools: Sequence[str], how: str = _AS_TEXT
+    call: Call, arguments: Mapping[str, Arguments], tools: Sequence[str], how: str = _AS_TEXT
 ) -> Call | Invalid:
-    """Return `call` if its arguments fit the schema of its tool, where there is one.
+    """Return `call` if its arguments are what `arguments` says of its tool, where it does.
 
     One value for one argument may stand without its name. It is then read as JSON where the tool
     wants no text.
     """
-    schema = schemas.get(call.tool)
-    if not isinstance(schema, Record):
+    wanted, args = arguments.get(call.tool), call.args
+    if wanted is None:
         return call
-    args = call.args
-    is_object = isinstance(args, Record)
+    schema, name = wanted.schema, wanted.only
+    is_object = type(args) is Record
     problems = []
     if is_object or schema.get("type") != "object":  # else it cannot fit as it is
-        problems = problems_of(args, schema)
-        if not problems:
+        if wanted.fits(args):
             return call
+        problems = problems_of(args, schema)
     if not is_object:
-        name = _only_parameter(schema)
         if name is None:
             what = ", ".join(f"`{each}`" for each in schema.get("properties") or ())
             problems = [f"they must be an object with {what}"] if what else []
         else:
-            for reading in _readings(args):
-                if fits_alone(reading, name, schema):
-                    return Call(call.tool, reading)
+            if wanted.fits_alone(args):
+                return call
+            reading = _reading(args)
+            if wanted.fits_alone(reading):
+                return Call(call.tool, reading)
             problems = problems_of(Record({name: args}), schema)
     if not problems:
         return call
@@ -151,15 +191,9 @@ def fitted(
     return refusal("arguments", what, tools, how)
 
 
-def _only_parameter(schema: Record) -> str | None:
-    """Return the name of the argument that a single value is."""
-    properties, required = schema.get("properties") or (), schema.get("required") or ()
-    names = [*required] if len(required) == 1 else [*properties]
-    return str(names[0]) if len(names) == 1 else None
-
-
-def _readings(args: Data) -> Iterator[Data]:
-    yield args
+def _reading(args: Data) -> Data:
+    """Return what `args` is as JSON; itself if it is none."""
     if isinstance(args, str):
         with suppress(NotDataError, ValueError, RecursionError):
-            yield freeze(STRICT.decode(args))
+            return freeze(STRICT.decode(args))
+    return args

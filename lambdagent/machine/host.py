@@ -24,6 +24,7 @@ from lambdagent.machine.called import (
     Answer,
     Call,
     answer_of,
+    arguments_of,
     finish_of,
     fitted,
     is_answer,
@@ -124,10 +125,10 @@ def action(static: Record) -> HostFunction:
     Where a reply may hold several calls, see `several_calls`. JSON that fits the form of answers
     is no broken call, whatever it looks like.
     """
-    tools, schemas = _strings(static["tools"]), static.get("parameters", Record())
+    tools, arguments = _strings(static["tools"]), arguments_of(static.get("parameters"))
     form = static.get("schema")
     if static.get("several"):
-        return lambda value: read_round(project(value), tools, schemas, form)
+        return lambda value: read_round(project(value), tools, arguments, form)
     labels = action_labels(tools)
     known = (*tools, TERMINATE)
     number = {tool: i for i, tool in enumerate(known)}
@@ -139,7 +140,7 @@ def action(static: Record) -> HostFunction:
         if isinstance(decoded, Call) and decoded.tool == TERMINATE:
             return tagged(labels, len(tools) + 1, answer_of(decoded, form))
         if isinstance(decoded, Call):
-            decoded = fitted(decoded, schemas, known)
+            decoded = fitted(decoded, arguments, known)
         if isinstance(decoded, Call):
             return tagged(labels, number[decoded.tool], inject(decoded.args))
         if isinstance(decoded, Answer) or is_answer(text, form):

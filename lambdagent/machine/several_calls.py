@@ -7,6 +7,7 @@ tools there are.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from lambdagent.ir.data import Data, Record
@@ -20,6 +21,7 @@ from lambdagent.ir.labels import (
 from lambdagent.machine.answers import text_of
 from lambdagent.machine.called import (
     Answer,
+    Arguments,
     Call,
     Extracted,
     Invalid,
@@ -40,28 +42,30 @@ _INPUT: Final = "input"
 _CALLS, _TERMINATE, _ANSWER = range(3)
 
 
-def read_round(reply: Data, tools: tuple[str, ...], schemas: Record, form: Data) -> Value:
+def read_round(
+    reply: Data, tools: tuple[str, ...], arguments: Mapping[str, Arguments], form: Data
+) -> Value:
     """Return ``calls⟨[⟨tool, call⟩, …]⟩ | terminate⟨answer⟩ | answer⟨text⟩``.
 
     Args:
         reply: What the model said.
         tools: The tools there are, `terminate` left out.
-        schemas: Of the arguments of those of which there is one.
+        arguments: What those of a tool must be, where that is known.
         form: What the answer must fit, if anything.
     """
     calls = _calls_in(reply)
     if not calls:
-        return _read_text(reply, tools, schemas, form)
+        return _read_text(reply, tools, arguments, form)
     known = (*tools, TERMINATE)
     made: list[tuple[str, Extracted]] = []
     for number, call in enumerate(calls[:MOST_CALLS]):
         read = _read(reply, calls, number, known)
         if isinstance(read, Call) and read.tool == TERMINATE and len(calls) == 1:
             return tagged(ROUND_LABELS, _TERMINATE, answer_of(read, form))
-        if isinstance(read, Call) and read.tool not in schemas:
+        if isinstance(read, Call) and read.tool not in arguments:
             read = _without_name(read)
         made.append((str(call.get("name")), read))
-    return _round(made, tools, schemas, _HOW)
+    return _round(made, tools, arguments, _HOW)
 
 
 def native_call(reply: Data, known: tuple[str, ...]) -> Extracted | None:
@@ -104,7 +108,9 @@ def _without_name(call: Call) -> Call:
     return call
 
 
-def _read_text(reply: Data, tools: tuple[str, ...], schemas: Record, form: Data) -> Value:
+def _read_text(
+    reply: Data, tools: tuple[str, ...], arguments: Mapping[str, Arguments], form: Data
+) -> Value:
     known = (*tools, TERMINATE)
     text = text_of(reply)
     calls = extract_calls(text, known, finish_of(reply))
@@ -116,7 +122,7 @@ def _read_text(reply: Data, tools: tuple[str, ...], schemas: Record, form: Data)
         case [Invalid()] if is_answer(text, form):
             return tagged(ROUND_LABELS, _ANSWER, text)
     made = [(NO_TOOL, call) for call in _first(calls, known)]
-    return _round(made, tools, schemas)
+    return _round(made, tools, arguments)
 
 
 def _first(calls: list[Extracted], known: tuple[str, ...]) -> list[Extracted]:
@@ -131,14 +137,17 @@ def _first(calls: list[Extracted], known: tuple[str, ...]) -> list[Extracted]:
 
 
 def _round(
-    calls: list[tuple[str, Extracted]], tools: tuple[str, ...], schemas: Record, *how: str
+    calls: list[tuple[str, Extracted]],
+    tools: tuple[str, ...],
+    arguments: Mapping[str, Arguments],
+    *how: str,
 ) -> Value:
     """Return ``calls⟨[⟨tool, call tool⟨args⟩⟩, ⟨name, invalid⟨why⟩⟩, …]⟩``."""
     labels, known = call_labels(tools), (*tools, TERMINATE)
     made = []
     for name, call in calls:
         if isinstance(call, Call):
-            call = _possible(call, schemas, known, *how)  # noqa: PLW2901 - it is checked once more
+            call = _possible(call, arguments, known, *how)  # noqa: PLW2901 - it is checked once more
         if isinstance(call, Call):
             payload = inject(call.args)
             made.append(pair(call.tool, tagged(labels, tools.index(call.tool), payload)))
@@ -148,8 +157,10 @@ def _round(
     return tagged(ROUND_LABELS, _CALLS, list_value(made))
 
 
-def _possible(call: Call, schemas: Record, known: tuple[str, ...], *how: str) -> Extracted:
+def _possible(
+    call: Call, arguments: Mapping[str, Arguments], known: tuple[str, ...], *how: str
+) -> Extracted:
     if call.tool == TERMINATE:
         what = f"`{TERMINATE}` must be the only call of a reply: first read the other results"
         return refusal("malformed", what, known, *how)
-    return fitted(call, schemas, known, *how)
+    return fitted(call, arguments, known, *how)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, SchemaError
 
 from lambdagent.ir.data import Record, freeze, thaw
-from lambdagent.ir.data_schema import fits_alone, problems_of
+from lambdagent.ir.data_schema import checker_alone, checker_of, problems_of
 from lambdagent.ir.schema_faults import unknown_keywords
 from lambdagent.ir.schema_references import inlined
 
@@ -266,7 +266,13 @@ OBJECTS = st.fixed_dictionaries(
 
 
 @given(VALUES, NAMES, OBJECTS)
-def test_one_value_alone_fits_as_an_object_with_it(value: Any, name: str, schema: Any):
+def test_what_checks_by_a_schema_finds_whether_there_are_problems(
+    value: Any, name: str, schema: Any
+):
     frozen, kept = freeze(schema), freeze(value)
     assert isinstance(frozen, Record)
-    assert fits_alone(kept, name, frozen) is (problems_of(Record({name: kept}), frozen) == [])
+    fits = checker_of(frozen)
+    for each in (kept, Record({name: kept}), Record({name: kept, "a": 1})):
+        assert fits(each) is (problems_of(each, frozen) == [])
+    alone = checker_alone(frozen, name)
+    assert alone(kept) is (problems_of(Record({name: kept}), frozen) == [])

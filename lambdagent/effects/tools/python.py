@@ -11,7 +11,7 @@ import contextlib
 import inspect
 import json
 from collections.abc import Awaitable, Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, TypeVar
 
 import attrs
@@ -19,10 +19,12 @@ import attrs
 from lambdagent.effects.protocol import ToolFailure, ToolInvocation, as_data, timeout_text
 from lambdagent.effects.tools import in_thread
 from lambdagent.effects.typed_arguments import Maker, MisfitError, makers_of
+from lambdagent.ir import registry
 from lambdagent.ir.data import Data, Record, thaw
 
 T = TypeVar("T")
 
+_MOST = 1_000  # tools that are ready
 _SHOWN = 80  # characters of a value that does not fit
 _MESSAGE_LIMIT = 2_000  # characters of an exception that the program gets to see
 _POSITIONAL = {
@@ -242,6 +244,12 @@ class PythonTool:
 
     def _failure(self, message: str, *, may_pass: bool = True) -> ToolFailure:
         return ToolFailure(f"[TOOL_ERROR: {self.name}] {message}", may_pass=may_pass)
+
+
+@lru_cache(_MOST)
+def python_tool(name: str, binding: str) -> PythonTool:
+    """Return the tool of a function of the registry, whose signature takes 100 µs to read."""
+    return PythonTool(name, registry.lookup(binding))
 
 
 def _signature(function: Callable[..., Any]) -> inspect.Signature:
