@@ -26,7 +26,7 @@ from lambdagent.ir.remote import POST, RemoteTool, Server
 from lambdagent.ir.sites import Site
 from lambdagent.ir.surface import Tool, subterms
 from lambdagent.ir.url import shown_url
-from lambdagent.machine.called import Call, Invalid, fitted
+from lambdagent.machine.called import Call, Invalid, arguments_of, fitted
 from lambdagent.messages import Phrase, phrase, told
 
 _LIMIT_S = 10.0
@@ -195,7 +195,7 @@ def call_tool(survey: Survey, name: str, text: str) -> Data | Failure:
         known = [str(each.static["name"]) for each in sites]
         raise UsageError(_unknown(phrase("tool"), name, known))
     parameters = listed[name].parameters
-    schemas = Record() if parameters is None else Record({name: parameters})
+    schemas = arguments_of(Record() if parameters is None else Record({name: parameters}))
     found = fitted(Call(name, _arguments(text)), schemas, [*listed])
     if isinstance(found, Invalid):
         reason = found.message.partition("; the tools")[0]
