@@ -25,12 +25,12 @@ def lower_tool(tool: surface.Tool, table: SiteTable) -> Term:
     only = _only_argument(tool)
     if only is not None:
         static = Record(static, input=only)
+    if tool.retries:
+        static = Record(static, retries=tool.retries)
     if tool.server is not None:
         static = Record(static, server=tool.server)
         if tool.parameters is not None:
             static = Record(static, parameters=tool.parameters)
-    if tool.retries:
-        static = Record(static, retries=tool.retries)
     site = table.add(
         "tool",
         tool.name,

@@ -11,15 +11,18 @@ import pytest
 
 from lambdagent import Session, arun, from_config, load_program, run
 from lambdagent.api import kept
-from lambdagent.api.compiling import compile_file, compile_term
+from lambdagent.api.compiling import Compiled, compile_file, compile_term
 from lambdagent.api.declared import declared_in
+from lambdagent.api.programs import parse_program
 from lambdagent.api.recording import document
 from lambdagent.effects import mcp
 from lambdagent.effects.mcp import pool
 from lambdagent.errors import EffectError, SemanticError
+from lambdagent.frontend.build import NO_OVERRIDES
 from lambdagent.ir.program import Program
 from lambdagent.ir.remote import OPEN_ENDED
-from lambdagent.ir.surface import Term
+from lambdagent.ir.surface import Term, Tool
+from lambdagent.source import Source
 from tests.effects.local_server import Answer, LocalServer, local_server  # noqa: F401
 from tests.effects.mcp import plain
 from tests.effects.mcp.servers import PLAIN
@@ -108,6 +111,11 @@ async def test_many_runs_share_one_server_and_no_run_has_a_thread(caller: Term):
 
 def test_what_servers_say_reads_back_in_every_form(caller: Term):
     check_agent(caller)
+    again = Tool("t", None, server="s", parameters=plain.ADD, retries=2)
+    check_agent(again)
+    text = Compiled("a", again, compile_term(again)).formal()
+    program = parse_program(Source("a.lam", text), "a", NO_OVERRIDES)[1]
+    assert Compiled("a", None, program).formal() == text
     site = compile_term(caller).sites["tool:add"]
     assert site.static["server"] == "plain"
     assert site.static["parameters"] != OPEN_ENDED
