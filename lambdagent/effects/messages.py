@@ -11,8 +11,9 @@ import asyncio
 import json
 import os
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Future
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from math import inf
 from typing import Any, TypeAlias
@@ -49,6 +50,8 @@ _SECRET_STATUSES = {401, 403}  # such answers like to quote the key
 # The SDK's answer, of whose `http_response` nothing is read yet; it is closed at the end.
 Sent: TypeAlias = AbstractAsyncContextManager[Any]
 
+# How many calls a client has under way at most.
+_MOST_CALLS = 16
 # What a stream is asked for with; who cannot stream may refuse it.
 _STREAMING = {"stream", "stream_options"}
 _MALFORMED = (AttributeError, KeyError, IndexError, TypeError, ValueError, RecursionError)
@@ -108,21 +111,39 @@ class Endpoint:
 
 
 class _Line(LoopThread):
-    """A client with the event loop and the thread on which it lives.
+    """Clients with the event loop and the thread on which they live.
 
     The child of a fork has no right to the sockets: it gets a line of its own.
     """
 
-    def __init__(self, name: str, client: Any) -> None:
+    def __init__(self, name: str, connect: Callable[[], Any]) -> None:
         super().__init__(name)
-        self.client = client
+        self._connect = connect
+        self.calls = {connect(): 0}  # under way, by client
+
+    @contextmanager
+    def client(self) -> Iterator[Any]:
+        """Lend the first client that has room for another call, on the thread of the line.
+
+        At each call a client looks at all of its connections: at a thousand of them that is most
+        of what the call takes.
+        """
+        client = next((each for each, calls in self.calls.items() if calls < _MOST_CALLS), None)
+        if client is None:
+            client = self._connect()
+            self.calls[client] = 0
+        self.calls[client] += 1
+        try:
+            yield client
+        finally:
+            self.calls[client] -= 1
 
 
 class Courier(ABC):
     """A provider behind the asynchronous client of an SDK.
 
-    The client lives on one event loop in a thread of its own, started by the first call. Thus the
-    threads and event loops of all callers share one connection pool, the time limit covers retries
+    Its clients live on one event loop in a thread of its own, started by the first call. Thus the
+    threads and event loops of all callers share connections, the time limit covers retries
     and dripping answers, and whoever stops waiting closes the connection.
 
     Attributes:
@@ -219,26 +240,30 @@ class Courier(ABC):
         """Close the connections and end the thread; calls under way fail."""
         line = self._lines.pop(os.getpid(), None)
         if line is not None:
-            line.close(partial(self.disconnect, line.client))
+            line.close(partial(self._disconnect, [*line.calls]))
+
+    async def _disconnect(self, clients: Iterable[Any]) -> None:
+        for client in clients:
+            await self.disconnect(client)
 
     def _line(self) -> _Line:
         """Return the line of this process."""
         process = os.getpid()
         line = self._lines.get(process)
         if line is None:  # `setdefault` is atomic; no lock, which a fork might leave locked
-            line = self._lines.setdefault(process, _Line(self.endpoint.provider, self.connect()))
+            line = self._lines.setdefault(process, _Line(self.endpoint.provider, self.connect))
         return line
 
     def _submit(self, call: ModelCall) -> Future[Reply]:
         line, names = self._line(), WireNames(call.tools)
         messages = tuple(map(names.message, call.messages))
-        answer = partial(self._answer, line.client, call, messages, names)
+        answer = partial(self._answer, line, call, messages, names)
         return line.submit(self._log.follow(call, answer))
 
     # --- on the thread of the client -------------------------------------------------------------
 
     async def _answer(
-        self, client: Any, call: ModelCall, messages: tuple[Message, ...], names: WireNames
+        self, line: _Line, call: ModelCall, messages: tuple[Message, ...], names: WireNames
     ) -> Reply:
         caught: tuple[type[Exception], ...] = (
             TimeoutError,
@@ -253,7 +278,7 @@ class Courier(ABC):
                 counts = self._rate.limits.tokens is not None
                 tokens = request_tokens(call, messages) if counts else 0
                 turn = Turn(self._rate, tokens, limit.when() or inf)
-                body = await self._exchange(client, call, messages, turn, names)
+                body = await self._exchange(line, call, messages, turn, names)
             reply = names.reply(self._understood(body))
             if reply.usage is not None:
                 turn.took(reply.usage.input + reply.usage.output)
@@ -265,7 +290,7 @@ class Courier(ABC):
 
     async def _exchange(
         self,
-        client: Any,
+        line: _Line,
         call: ModelCall,
         messages: tuple[Message, ...],
         turn: Turn,
@@ -283,7 +308,7 @@ class Courier(ABC):
                 request = _formed(self.request(model, told, tools, refused), call.form, refused)
                 request = _keyed(request, call.idempotency_key)
                 body = await persist(
-                    partial(self._body, client, request, call, refused, turn),
+                    partial(self._body, line, request, call, refused, turn),
                     retries=self.endpoint.max_retries,
                     deadline_s=turn.deadline_s,
                     again=partial(self._again, call),
@@ -299,7 +324,7 @@ class Courier(ABC):
 
     async def _body(
         self,
-        client: Any,
+        line: _Line,
         request: dict[str, Any],
         call: ModelCall,
         refused: frozenset[str],
@@ -312,11 +337,12 @@ class Courier(ABC):
         if speech is not None:
             request = {**request, **self.streaming(refused)}
         try:
-            async with self.send(client, request, call.timeout_s) as answer:
-                response = answer.http_response
-                if speech is None:
-                    return await whole(response)
-                return await listen(response, self.dictation(), speech)
+            with line.client() as client:
+                async with self.send(client, request, call.timeout_s) as answer:
+                    response = answer.http_response
+                    if speech is None:
+                        return await whole(response)
+                    return await listen(response, self.dictation(), speech)
         except self.failures as error:
             if isinstance(error.__cause__, OutOfFormError):  # see `effects.connections`
                 raise error.__cause__ from None

@@ -1,17 +1,20 @@
 """What the clients of the SDKs may do: whom they ask, how much they read, what they tell."""
 
+import asyncio
 import json
 import logging
 import socket
 import struct
 import traceback
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler
+from itertools import count
 from urllib.parse import quote
 
 import pytest
 
-from lambdagent.effects import connections
+from lambdagent.effects import connections, messages
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
 from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.messages import Courier, Endpoint
@@ -60,6 +63,57 @@ def failure(provider: Courier, *, streams: bool = False) -> EffectError:
     with pytest.raises(EffectError) as caught:
         provider.chat(call)
     return caught.value
+
+
+# --- many calls at a time ------------------------------------------------------------------------
+
+
+def test_calls_stand_close_together_and_new_clients_come_where_there_is_no_room(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(messages, "_MOST_CALLS", 2)
+    names = count()
+    line = messages._Line("line", lambda: f"client {next(names)}")
+    lent = [ExitStack() for _ in range(5)]
+    taken = [each.enter_context(line.client()) for each in lent]
+    assert taken == ["client 0", "client 0", "client 1", "client 1", "client 2"]
+    lent[1].close()
+    with line.client() as client:
+        assert client == "client 0"
+    for each in lent:
+        each.close()
+    assert line.calls == {"client 0": 0, "client 1": 0, "client 2": 0}
+
+
+async def test_all_clients_are_closed_at_the_end(
+    make: Callable[..., Courier],
+    kind: str,
+    local_server: LocalServer,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(messages, "_MOST_CALLS", 1)
+    opened: list[object] = []
+    closed: list[object] = []
+    made = KINDS[kind]
+    connect, disconnect = made.connect, made.disconnect
+
+    def connected(provider: Courier) -> object:
+        opened.append(connect(provider))
+        return opened[-1]
+
+    async def disconnected(provider: Courier, client: object) -> None:
+        closed.append(client)
+        await disconnect(provider, client)
+
+    monkeypatch.setattr(made, "connect", connected)
+    monkeypatch.setattr(made, "disconnect", disconnected)
+    provider = make(local_server.url)
+    local_server.answer(*[ANSWERS[kind]] * 3)
+    replies = await asyncio.gather(*(provider.achat(model_call(PLAIN)) for _ in range(3)))
+    assert [each.text for each in replies] == ["fine"] * 3
+    assert len(opened) == 3
+    await asyncio.to_thread(provider.close)
+    assert closed == opened
 
 
 # --- who is asked --------------------------------------------------------------------------------
