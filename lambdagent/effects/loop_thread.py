@@ -6,10 +6,11 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from functools import partial
 from typing import Any, TypeVar, TypeVarTuple
 
+from lambdagent.effects.protocol import Cancellation
 from lambdagent.effects.tools import in_thread
 
 T = TypeVar("T")
@@ -28,6 +29,38 @@ class _Loop(asyncio.SelectorEventLoop):
         if executor is not None:
             return super().run_in_executor(executor, func, *args)
         return self.create_task(in_thread(partial(func, *args)))
+
+
+def result_of(work: Future[T], cancel: Cancellation, cancelled: Callable[[], Exception]) -> T:
+    """Wait for what `work` comes to; when nobody waits any more, it is cancelled.
+
+    Raises:
+        Exception: What the work raises; what `cancelled` returns, if `cancel` was said.
+    """
+    forget = cancel.on_cancel(work.cancel)
+    try:
+        return work.result()
+    except CancelledError as error:
+        raise cancelled() from error
+    finally:
+        work.cancel()  # an interrupted wait, such as Ctrl-C; a finished future does not mind
+        forget()
+
+
+async def aresult_of(
+    work: Future[T], cancel: Cancellation, cancelled: Callable[[], Exception]
+) -> T:
+    """Wait on an event loop; see `result_of`. The cancellation of the task that waits goes on."""
+    forget = cancel.on_cancel(work.cancel)
+    try:
+        return await asyncio.wrap_future(work)
+    except asyncio.CancelledError as error:
+        task = asyncio.current_task()
+        if cancel.cancelled and task is not None and not task.cancelling():
+            raise cancelled() from error
+        raise
+    finally:
+        forget()
 
 
 class LoopThread:

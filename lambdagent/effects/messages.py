@@ -12,7 +12,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from math import inf
@@ -22,7 +22,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import attrs
 
 from lambdagent.effects.attempts import persist
-from lambdagent.effects.loop_thread import LoopThread
+from lambdagent.effects.loop_thread import LoopThread, aresult_of, result_of
 from lambdagent.effects.output_form import OutputForm
 from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolSpec
 from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
@@ -212,29 +212,11 @@ class Courier(ABC):
 
     def chat(self, call: ModelCall) -> Reply:
         """Return the model's reply; see `Provider`."""
-        future = self._submit(call)
-        forget = call.cancel.on_cancel(future.cancel)
-        try:
-            return future.result()
-        except CancelledError as error:
-            raise self._cancelled(call) from error
-        finally:
-            future.cancel()  # an interrupted wait, such as Ctrl-C; a finished future does not mind
-            forget()
+        return result_of(self._submit(call), call.cancel, partial(self._cancelled, call))
 
     async def achat(self, call: ModelCall) -> Reply:
         """Return the model's reply; see `Provider`."""
-        future = self._submit(call)
-        forget = call.cancel.on_cancel(future.cancel)
-        try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if call.cancel.cancelled and task is not None and not task.cancelling():
-                raise self._cancelled(call) from error
-            raise
-        finally:
-            forget()
+        return await aresult_of(self._submit(call), call.cancel, partial(self._cancelled, call))
 
     def close(self) -> None:
         """Close the connections and end the thread; calls under way fail."""

@@ -5,11 +5,10 @@ The SDK takes a second to load, so it is loaded by the first connection.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import Future
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -17,6 +16,7 @@ from typing import Final
 
 import attrs
 
+from lambdagent.effects.loop_thread import aresult_of, result_of
 from lambdagent.effects.mcp import pool
 from lambdagent.effects.mcp.session import McpConnection, ServerError
 from lambdagent.effects.protocol import ToolFailure, ToolInvocation
@@ -49,29 +49,11 @@ class ServerTool:
 
     def call(self, invocation: ToolInvocation) -> Data:
         """Return what the server answered; see `ToolHandler`."""
-        future = self._submit(invocation)
-        forget = invocation.cancel.on_cancel(future.cancel)
-        try:
-            return future.result()
-        except CancelledError as error:
-            raise self._cancelled() from error
-        finally:
-            future.cancel()  # an interrupted wait, such as Ctrl-C; a finished future does not mind
-            forget()
+        return result_of(self._submit(invocation), invocation.cancel, self._cancelled)
 
     async def acall(self, invocation: ToolInvocation) -> Data:
         """Return what the server answered; see `ToolHandler`."""
-        future = self._submit(invocation)
-        forget = invocation.cancel.on_cancel(future.cancel)
-        try:
-            return await asyncio.wrap_future(future)
-        except asyncio.CancelledError as error:
-            task = asyncio.current_task()
-            if invocation.cancel.cancelled and task is not None and not task.cancelling():
-                raise self._cancelled() from error
-            raise
-        finally:
-            forget()
+        return await aresult_of(self._submit(invocation), invocation.cancel, self._cancelled)
 
     def _submit(self, invocation: ToolInvocation) -> Future[Data]:
         load(self._remote.server.transport)  # which takes a second, and no time of the call

@@ -2,12 +2,16 @@
 
 import pytest
 
+from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
 from lambdagent.effects.llm.openai_chat import OpenAIChat
+from lambdagent.effects.messages import Courier
 from lambdagent.errors import EffectError
 from lambdagent.ir.model import Model
 from tests.effects.calls import model_call
 
 KEY = "sk-demo-secret"
+# Who speaks which protocol.
+KINDS: dict[str, type[Courier]] = {"openai": OpenAIChat, "anthropic": AnthropicMessages}
 MODEL = Model(
     provider="custom",
     name="demo-1",

@@ -6,7 +6,7 @@ import logging
 import socket
 import struct
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler
 from itertools import count
@@ -15,45 +15,21 @@ from urllib.parse import quote
 import pytest
 
 from lambdagent.effects import connections, messages
-from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
-from lambdagent.effects.llm.openai_chat import OpenAIChat
 from lambdagent.effects.messages import Courier, Endpoint
 from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.speech import Speech
 from lambdagent.errors import EffectError
 from tests.effects.calls import model_call
-from tests.effects.llm.completions import FINE, PLAIN
+from tests.effects.llm.completions import FINE, KEY, KINDS, PLAIN
 from tests.effects.local_server import Answer, LocalServer
 
-KINDS = {"openai": OpenAIChat, "anthropic": AnthropicMessages}
 ANSWERS = {
     "openai": FINE,
     "anthropic": {"content": [{"type": "text", "text": "fine"}], "stop_reason": "end_turn"},
 }
-KEY, USER, PASSWORD, QUERY = "sk-planted", "planted-user", "planted:pass", "planted-query"
+USER, PASSWORD, QUERY = "planted-user", "planted:pass", "planted-query"
 PROMPT = "Be brief."
 PLANTED = (KEY, USER, PASSWORD, "planted%3Apass", QUERY, "Bearer", PROMPT)
-
-
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
-@pytest.fixture
-def make(kind: str) -> Iterator[Callable[..., Courier]]:
-    """Makes providers of the kind, which are closed at the end."""
-    made: list[Courier] = []
-
-    def at(url: str, max_retries: int = 0) -> Courier:
-        endpoint = Endpoint(provider="custom", base_url=url, key=KEY, max_retries=max_retries)
-        made.append(KINDS[kind](endpoint))
-        return made[-1]
-
-    yield at
-    for provider in made:
-        provider.close()
 
 
 def failure(provider: Courier, *, streams: bool = False) -> EffectError:

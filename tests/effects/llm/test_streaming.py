@@ -22,7 +22,6 @@ from tests.effects.local_server import Answer, LocalServer
 from tests.mock_server import MockLLM
 
 PLAIN = Model(provider="custom", name="demo-1", max_tokens=None)
-KINDS = {"openai": OpenAIChat, "anthropic": AnthropicMessages}
 
 
 @attrs.frozen(eq=False)
@@ -43,27 +42,6 @@ class Heard:
             lambda text, attempt: self.told.append((text, attempt)), Redaction({})
         )
         return call
-
-
-@pytest.fixture(params=KINDS)
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
-
-
-@pytest.fixture
-def make(kind: str) -> Iterator[Callable[..., Courier]]:
-    """Makes providers of the kind, which are closed at the end."""
-    made = []
-
-    def at(url: str, max_retries: int = 0) -> Courier:
-        endpoint = Endpoint(provider="custom", base_url=url, key="k", max_retries=max_retries)
-        made.append(KINDS[kind](endpoint))
-        return made[-1]
-
-    yield at
-    for provider in made:
-        provider.close()
 
 
 @pytest.fixture
