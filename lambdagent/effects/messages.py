@@ -37,6 +37,7 @@ from lambdagent.errors import EffectError, finding
 from lambdagent.ir.known_models import price_of
 from lambdagent.ir.limits import Limits
 from lambdagent.ir.model import Model
+from lambdagent.ir.services import wants_reasoning
 from lambdagent.ir.url import shown_url
 from lambdagent.messages import phrase
 
@@ -237,7 +238,9 @@ class Courier(ABC):
         return line
 
     def _submit(self, call: ModelCall) -> Future[Reply]:
-        line, names = self._line(), WireNames(call.tools)
+        model, line = call.model, self._line()
+        reasoning = bool(call.tools) and wants_reasoning(model.provider, model.name)
+        names = WireNames(call.tools, reasoning=reasoning)
         messages = tuple(map(names.message, call.messages))
         answer = partial(self._answer, line, call, messages, names)
         return line.submit(self._log.follow(call, answer))

@@ -61,6 +61,7 @@ class Message:
         tool_calls: What an assistant asked for in this turn.
         tool_call_id: For the role ``tool``: the call that `text` answers.
         name: For the role ``tool``: the tool that answers.
+        reasoning: See `Reply`.
     """
 
     role: Role
@@ -68,6 +69,7 @@ class Message:
     tool_calls: tuple[ToolCall, ...] = ()
     tool_call_id: str | None = None
     name: str | None = None
+    reasoning: str | None = attrs.field(default=None, repr=False)
 
 
 @attrs.frozen
@@ -113,6 +115,7 @@ class Reply:
         finish_reason: Why it stopped, in the provider's own word; None if it gave none.
         usage: None if the provider did not count.
         session: Under which name the provider keeps the conversation that ends with this reply.
+        reasoning: What the model thought before, where the provider tells it and wants it back.
     """
 
     text: str
@@ -120,6 +123,7 @@ class Reply:
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage | None = None
     session: str | None = None
+    reasoning: str | None = attrs.field(default=None, repr=False)
 
     def to_data(self) -> Record:
         """Return the reply as data without its empty parts; `from_data` is the inverse."""
@@ -132,6 +136,8 @@ class Reply:
             items["usage"] = self.usage.to_data()
         if self.session is not None:
             items["session"] = self.session
+        if self.reasoning is not None:
+            items["reasoning"] = self.reasoning
         return Record(items)
 
     @classmethod
@@ -165,7 +171,7 @@ def _reply_from(data: Data) -> Reply:
         case Record():
             text, reason = data["text"], data.get("finish_reason")
             calls, usage = data.get("tool_calls", ()), data.get("usage")
-            session = data.get("session")
+            session, reasoning = data.get("session"), data.get("reasoning")
         case _:
             raise TypeError(type(data).__name__)
     if not (isinstance(text, str) and isinstance(calls, tuple)):
@@ -180,6 +186,8 @@ def _reply_from(data: Data) -> Reply:
         tuple(map(ToolCall.from_data, calls)),
         _usage_from(usage) if isinstance(usage, Record) else None,
         session,
+        # Objects of users may have anything under this name.
+        reasoning if isinstance(reasoning, str) else None,
     )
 
 

@@ -67,8 +67,9 @@ def reply_of(
     usage: Usage | None,
     *,
     session: str | None = None,
+    reasoning: object = None,
 ) -> Reply:
-    """Return the reply with the text of `content`.
+    """Return the reply with the text of `content`, and the `reasoning` if that is a text.
 
     Raises:
         OutOfFormError: It has neither text nor calls, and did not end as an empty answer does.
@@ -85,7 +86,8 @@ def reply_of(
         if reason is not None and finish != "stop":
             what = phrase("the model gave no text, it stopped with `{reason}`", reason=reason[:40])
             raise OutOfFormError(what, _REMEDIES.get(finish or "", _CHANGE))
-    return Reply(text, reason, calls, usage, session)
+    thought = reasoning if isinstance(reasoning, str) else None
+    return Reply(text, reason, calls, usage, session, thought)
 
 
 def has_counts(usage: Mapping[str, object], *names: str) -> bool:

@@ -37,9 +37,11 @@ def request_tokens(call: ModelCall, messages: Iterable[Message]) -> int:
 
 
 def _texts(call: ModelCall, messages: Iterable[Message]) -> Iterator[str]:
-    """Yield all that a request says: what was said, tools and their calls, the form."""
+    """Yield all that a request says: what was said and thought, tools, their calls, the form."""
     for message in messages:
         yield message.text
+        if message.reasoning is not None:
+            yield message.reasoning
         for each in message.tool_calls:
             yield data_text(each.to_data())
     for tool in call.tools:

@@ -43,7 +43,7 @@ def said(value: Value) -> Message:
             reply = Reply.from_data(project(value))
         except ValueError:
             return Message("assistant", text_of_value(value))
-        return Message("assistant", reply.text, reply.tool_calls)
+        return Message("assistant", reply.text, reply.tool_calls, reasoning=reply.reasoning)
     return Message("assistant", text_of_value(value))
 
 

@@ -1,6 +1,7 @@
 """Tools and their calls as services accept them.
 
-Names are of letters, digits, `_` and `-`, at most 64; arguments are objects.
+Names are of letters, digits, `_` and `-`, at most 64; arguments are objects. Thoughts go back only
+to who wants them.
 """
 
 from __future__ import annotations
@@ -60,8 +61,13 @@ def told_beside(names: Iterable[str]) -> list[str]:
 class WireNames:
     """The names of the tools of one call; most are as they are."""
 
-    def __init__(self, tools: Iterable[ToolSpec]) -> None:
-        """Find names for `tools`, different ones for different tools."""
+    def __init__(self, tools: Iterable[ToolSpec], *, reasoning: bool = False) -> None:
+        """Find names for `tools`, different ones for different tools.
+
+        `reasoning` says whether the service wants the thoughts of its model back: it is told those
+        from before, and what comes with a reply is kept.
+        """
+        self._reasoning = reasoning
         names = [tool.name for tool in tools]
         taken = {name for name in names if _ACCEPTED.fullmatch(name)}
         self._out: dict[str, str] = {}
@@ -85,6 +91,9 @@ class WireNames:
         if message.role in _SPOKEN:
             text = whole_text(message.text)
             message = message if text is message.text else attrs.evolve(message, text=text)
+        if message.reasoning is not None:
+            thought = whole_text(message.reasoning) if self._reasoning else None
+            message = attrs.evolve(message, reasoning=thought)
         if not message.tool_calls:
             return message
         calls = tuple(attrs.evolve(c, name=self._wire(c.name)) for c in message.tool_calls)
@@ -92,6 +101,8 @@ class WireNames:
 
     def reply(self, reply: Reply) -> Reply:
         """Return `reply`, its calls under the names of the program."""
+        if reply.reasoning is not None and not self._reasoning:
+            reply = attrs.evolve(reply, reasoning=None)
         if not self._back or not reply.tool_calls:
             return reply
         return attrs.evolve(reply, tool_calls=tuple(map(self._known, reply.tool_calls)))

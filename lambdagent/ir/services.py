@@ -33,6 +33,8 @@ class Service:
         structured: The strictest form of answers that it keeps to, if any.
         structured_beside_tools: Whether it does so also where the request offers tools, and its
             models go on calling these.
+        reasoning: Whether what its models thought goes back with what they said, where they have
+            tools: some refuse calls that come back without it, others refuse it.
     """
 
     speaks: Speech
@@ -46,6 +48,7 @@ class Service:
     has_tools: bool = False
     structured: Literal["json_schema", "json_object"] | None = None
     structured_beside_tools: bool = False
+    reasoning: bool = False
 
 
 SCRIPTED: Final = "scripted"
@@ -75,6 +78,7 @@ SERVICES: Final[dict[str, Service]] = {
         families=("qwen",),
         has_tools=True,
         structured="json_object",
+        reasoning=True,
     ),
     "deepseek": Service(
         speaks="chat",
@@ -85,6 +89,7 @@ SERVICES: Final[dict[str, Service]] = {
         own_models_only=True,
         has_tools=True,
         structured="json_object",
+        reasoning=True,
     ),
     "moonshot": Service(
         speaks="chat",
@@ -95,6 +100,7 @@ SERVICES: Final[dict[str, Service]] = {
         own_models_only=True,
         has_tools=True,
         structured="json_object",
+        reasoning=True,
     ),
     # Many of its models know no tools and say so only when they are asked.
     "ollama": Service(
@@ -122,6 +128,7 @@ SERVICES: Final[dict[str, Service]] = {
         own_models_only=True,
         has_tools=True,
         structured="json_object",
+        reasoning=True,
     ),
 }
 
@@ -139,3 +146,12 @@ def provider_of(model_name: str) -> str | None:
     """Return the provider whose models are named like `model_name`, if that is known."""
     lowered = model_name.lower()
     return next((p for prefix, p in _FAMILIES.items() if lowered.startswith(prefix)), None)
+
+
+def wants_reasoning(provider: str, model_name: str) -> bool:
+    """Whether what a model thought is sent back to `provider`: it wants that, or its maker does.
+
+    A server that only passes requests on has the models of such makers, too.
+    """
+    names = (provider, provider_of(model_name))
+    return any(SERVICES[name].reasoning for name in names if name in SERVICES)

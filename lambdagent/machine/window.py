@@ -128,11 +128,14 @@ def split(turns: Value, newest: Value, limits: Limits, count: Counter) -> Window
     return window
 
 
-def _calls_in(reply: Value) -> int:
-    """Return how many tools a reply calls in the provider's own form."""
+def _tokens_beside(reply: Value, count: Counter) -> int:
+    """Return what a reply takes beside its text: the frame of its calls, and its thoughts."""
     said = reply[3] if _is_tagged(reply, REPLY) else None
-    calls = said.get("tool_calls") if isinstance(said, Record) else None
-    return len(calls) if isinstance(calls, tuple) else 0
+    if not isinstance(said, Record):
+        return 0
+    calls, reasoning = said.get("tool_calls"), said.get("reasoning")
+    tokens = OF_A_CALL * len(calls) if isinstance(calls, tuple) else 0
+    return tokens + (message_tokens(reasoning, count) if isinstance(reasoning, str) else 0)
 
 
 def _messages_in(asked: Value) -> int:
@@ -176,7 +179,7 @@ class _Walk:
 
     def tokens_of(self, turn: Value) -> int:
         asked, reply, _ = turn_of(turn)
-        said = message_tokens(text_of_value(reply), self.count) + OF_A_CALL * _calls_in(reply)
+        said = message_tokens(text_of_value(reply), self.count) + _tokens_beside(reply, self.count)
         return input_tokens(asked, self.count) + said
 
     def window(self) -> Window:

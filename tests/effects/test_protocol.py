@@ -8,7 +8,11 @@ from lambdagent.ir.data import Record, freeze
 from tests.effects.calls import model_call
 
 FULL = Reply(
-    "text", "stop", (ToolCall("c1", "search", freeze({"query": ["amber"]})),), Usage(9, 1)
+    "text",
+    "stop",
+    (ToolCall("c1", "search", freeze({"query": ["amber"]})),),
+    Usage(9, 1),
+    reasoning="Amber floats.",
 )
 
 
@@ -25,6 +29,7 @@ def test_a_text_is_a_reply():
     assert Reply.from_data("a") == Reply("a")
     bare = Record(text="", tool_calls=(Record(name="look"),))
     assert Reply.from_data(bare) == Reply("", tool_calls=(ToolCall("", "look", None),))
+    assert Reply.from_data(Record(text="a", reasoning=Record(steps=3))) == Reply("a")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +71,8 @@ def test_messages_are_rendered_only_when_somebody_reads_them():
 def test_no_repr_tells_a_prompt():
     secret = "Tell nobody of the merger."
     agent = Lam("a", secret, Model(provider="openai", name="m"))
-    for holder in (agent, Message("system", secret), compile_term(agent)):
+    thought = Message("assistant", "", reasoning=secret), Reply("", reasoning=secret)
+    for holder in (agent, Message("system", secret), compile_term(agent), *thought):
         assert secret not in repr(holder)
     assert "prompt=<26 characters>" in repr(agent)
 

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
-from lambdagent.effects.tokenizers import counter_of
-from lambdagent.ir.tokens import estimate_tokens
+from lambdagent.effects.protocol import Message
+from lambdagent.effects.tokenizers import counter_of, request_tokens
+from lambdagent.ir.tokens import OF_A_MESSAGE, estimate_tokens
+from tests.effects.calls import model_call
 
 
 class Tiktoken:
@@ -78,3 +80,9 @@ def test_others_are_estimated_by_provider(provider: str, monkeypatch: pytest.Mon
     installed(monkeypatch, "o200k_base")
     text = "字字字字字字 20241130"
     assert counter_of(provider, "gpt-4o")(text) == estimate_tokens(text, provider)
+
+
+def test_thoughts_that_are_sent_are_counted():
+    said = Message("assistant", "Left."), Message("assistant", "Left.", reasoning="East is wet.")
+    without, with_thoughts = (request_tokens(model_call(), [each]) for each in said)
+    assert with_thoughts == without + estimate_tokens("East is wet.") + OF_A_MESSAGE

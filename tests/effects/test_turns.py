@@ -114,6 +114,15 @@ def test_halves_of_characters_that_models_and_tools_wrote_are_replaced():
     assert wire.message(Message("user", "\ud83d")).text == "\ud83d"
 
 
+def test_thoughts_are_only_for_those_who_want_them():
+    said, reply = Message("assistant", "a", reasoning="so\ud83d"), Reply("a", reasoning="why")
+    wanting, others = WireNames((), reasoning=True), WireNames(())
+    assert wanting.message(said).reasoning == "so\ufffd"
+    assert wanting.reply(reply) == reply
+    assert others.message(said).reasoning is None
+    assert others.reply(reply) == Reply("a")
+
+
 # --- names ---------------------------------------------------------------------------------------
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from lambdagent.ir.known_models import MODELS, PRICES_OF, Price
-from lambdagent.ir.services import SERVICES, provider_of
+from lambdagent.ir.services import SERVICES, provider_of, wants_reasoning
 
 PRICED = {name: known for name, known in MODELS.items() if known.price is not None}
 
@@ -15,6 +15,13 @@ def test_the_provider_of_a_model_is_known_by_its_name():
     assert provider_of("Claude-x") == "anthropic"
     assert provider_of("kimi-k3") == "moonshot"
     assert provider_of("unheard-of") is None
+
+
+def test_thoughts_go_to_who_wants_them_or_made_the_model():
+    assert wants_reasoning("moonshot", "any")
+    assert wants_reasoning("custom", "DeepSeek-V4-Flash")
+    assert not wants_reasoning("openai", "gpt-5")
+    assert not wants_reasoning("package.module:Class", "m")
 
 
 def test_no_family_is_claimed_twice_nor_hides_another():

@@ -18,6 +18,7 @@ from lambdagent.ir.core import UNIT
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.labels import MOST_CALLS, REPLY, RESULTS
 from lambdagent.ir.model import Model, model_row
+from lambdagent.ir.services import wants_reasoning
 from lambdagent.ir.sites import Site
 from lambdagent.ir.tokens import OF_A_MESSAGE, OF_A_REQUEST, estimate_tokens
 from lambdagent.machine.state import Value
@@ -65,7 +66,9 @@ def rounds(draw: st.DrawFn) -> list[tuple[Value, Value]]:
             Record(id=keys and f"{keys}{n}", name=name, arguments=arguments)
             for n, (name, arguments) in enumerate(made)
         )
-        turns.append((asked, tagged(REPLY, 0, Record(text=draw(TEXTS), tool_calls=calls))))
+        thought = draw(st.builds(Record, reasoning=TEXTS) | st.just(Record()))
+        reply = Record({"text": draw(TEXTS), "tool_calls": calls, **thought})
+        turns.append((asked, tagged(REPLY, 0, reply)))
         said = draw(TEXTS)
         results = [pair(name, said) for name, _ in made[:MOST_CALLS]]
         asked = tagged(RESULTS, 0, list_value(results))
@@ -126,10 +129,11 @@ def body_of(site: Site, messages: tuple[Message, ...]) -> dict[str, Any]:
     """Return the body of the request, as the courier sends it."""
     row = site.static["model"]
     assert isinstance(row, Record)
-    courier, names = COURIERS[str(row["provider"])], WireNames(tools_of(site.static))
+    courier, tools = COURIERS[str(row["provider"])], tools_of(site.static)
+    names = WireNames(tools, reasoning=wants_reasoning(str(row["provider"]), "m"))
     form, refused = form_of(site), frozenset[str]()
     told = _told(tuple(map(names.message, messages)), form, refused)
-    tools = tuple(map(names.spec, tools_of(site.static)))
+    tools = tuple(map(names.spec, tools))
     model = Model(**dict(row))  # type: ignore[arg-type]
     return _formed(courier.request(model, told, tools, refused), form, refused)
 
@@ -142,7 +146,7 @@ def texts_in(value: Any) -> list[str]:
         return [text for each in value for text in texts_in(each)]
     if not isinstance(value, dict):
         return []
-    kept = ("content", "text", "name", "arguments", "tool_calls", "function")
+    kept = ("content", "reasoning_content", "text", "name", "arguments", "tool_calls", "function")
     found = [text for key in kept if key in value for text in texts_in(value[key])]
     return [
         *found,

@@ -57,6 +57,14 @@ def within(said: list[tuple[Value, Value]], newest: Value, **limits: int) -> Win
     return split(cell_of(*said), newest, Limits(**limits), estimate_tokens)
 
 
+def test_thoughts_that_are_sent_with_calls_are_counted():
+    asked, thought = "Which way?", "First I have to look where the river is."
+    plain = within([(asked, calls("map"))], answers("map")).tokens
+    reply = tagged(REPLY, 0, Record({**calls("map")[3], "reasoning": thought}))
+    window = within([(asked, reply)], answers("map"))
+    assert window.tokens == plain + estimate_tokens(thought) + OF_A_MESSAGE
+
+
 def test_a_window_that_begins_in_a_loop_begins_with_its_question():
     window = within([*BEFORE, *chain(4)], answers("t3"), turns=2)
     assert sent(window) == ["Which way?", calls("t2"), answers("t2"), calls("t3")]

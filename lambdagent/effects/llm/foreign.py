@@ -6,7 +6,8 @@ Where a run is not awaited, all calls of an asynchronous `chat` are made on one 
 it may keep a client; where it is, on the loop of the caller.
 
 With `toolCalling: native` it gets ``tools=[{"name": …, "description": …, "parameters": …}]`` too;
-a message then may have ``tool_calls`` (``id``, ``name``, ``arguments``) or a ``tool_call_id``.
+a message then may have ``tool_calls`` (``id``, ``name``, ``arguments``) or a ``tool_call_id``, and
+the ``reasoning`` that the reply had.
 
 Source: specification 5.5 and 11.1.
 """
@@ -148,6 +149,8 @@ def _message(message: Message) -> dict[str, Any]:
     written: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.tool_calls:
         written["tool_calls"] = [thaw(call.to_data()) for call in message.tool_calls]
+    if message.reasoning is not None:
+        written["reasoning"] = message.reasoning
     if message.tool_call_id is not None:
         written |= {"tool_call_id": message.tool_call_id, "name": message.name}
     return written

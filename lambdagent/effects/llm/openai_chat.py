@@ -27,6 +27,8 @@ from lambdagent.messages import phrase
 
 _OFFICIAL_HOST = "api.openai.com"
 _SAID = {"content", "refusal", "tool_calls"}
+# Not OpenAI's; see `wants_reasoning` for whose it is.
+_REASONING = "reasoning_content"
 _NO_KEY = "none"  # the SDK insists on one
 _PATH = "/chat/completions"
 # What `with_streaming_response` of the SDK sends: the answer is returned before it is read.
@@ -143,6 +145,7 @@ class OpenAIChat(Courier):
             choices[0].get("finish_reason"),
             tuple(_tool_call(call) for call in message.get("tool_calls") or ()),
             _usage(answer.get("usage")),
+            reasoning=message.get(_REASONING),
         )
 
     def negotiable(self, model: Model) -> frozenset[str]:
@@ -160,7 +163,7 @@ class _Chunks:
 
     def __init__(self) -> None:
         self.has_ended = False
-        self._texts: dict[str, list[str]] = {}  # content, refusal
+        self._texts: dict[str, list[str]] = {}  # content, refusal, reasoning
         self._calls: list[tuple[int, dict[str, Any]]] = []  # each with its place
         self._newest: dict[int | None, dict[str, Any]] = {}  # by the index of its pieces
         self._reason: object = None
@@ -192,6 +195,8 @@ class _Chunks:
                 text = text_of(part)
                 self._texts.setdefault(name, []).append(text)
                 said += text
+        if isinstance(part := delta.get(_REASONING), str):
+            self._texts.setdefault(_REASONING, []).append(part)
         return said
 
     def _call(self, piece: dict[str, Any]) -> None:
@@ -243,6 +248,8 @@ def _message(message: Message) -> dict[str, Any]:
     if message.tool_calls:
         body["content"] = message.text or None
         body["tool_calls"] = [_asked(call) for call in message.tool_calls]
+    if message.reasoning is not None:
+        body[_REASONING] = message.reasoning
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
     return body

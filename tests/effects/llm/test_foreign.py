@@ -166,3 +166,22 @@ def test_the_log_tells_of_objects_too(caplog: pytest.LogCaptureFixture, is_await
     assert "answered in" in told[2]
     assert told[-2].startswith("llm:writer: E002 after")
     provider.close()
+
+
+def test_thoughts_come_back_to_objects_that_told_them():
+    asked: list[Any] = []
+
+    class Thinker:
+        def chat(self, messages: list[dict[str, Any]], tools: object) -> object:
+            asked.append(messages)
+            if len(asked) > 1:
+                return "fine"
+            return {"text": "", "tool_calls": [{"name": "look"}], "reasoning": "I have to look."}
+
+    model = {"provider": "custom", "name": "m", "toolCalling": "native"}
+    config = {"type": "react", "name": "a", "systemPrompt": "p", "model": model}
+    tools = {"look": lambda: "seen"}
+    agent = build_agent(config, tools=tools, providers={"custom": Thinker()})
+    with Session(agent) as session:
+        assert session.run("x").value == "fine"
+    assert [each.get("reasoning") for each in asked[1]] == [None, None, "I have to look.", None]
