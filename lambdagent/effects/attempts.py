@@ -15,8 +15,9 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC
 from email.utils import parsedate_to_datetime
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
+from lambdagent.effects.refusals import is_used_up
 from lambdagent.effects.streams import BrokenOffError
 
 T = TypeVar("T")
@@ -27,8 +28,6 @@ LONGEST_WAIT_S: Final = 60.0
 _FIRST_WAIT_S: Final = 0.5
 _LONGEST_BACKOFF_S: Final = 8.0
 _DOUBLINGS: Final = 4
-# What a server answers with 429 that no waiting mends.
-_FINAL_CODES: Final = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
 
 async def persist(
@@ -91,15 +90,7 @@ def _may_pass(status: int, headers: Mapping[str, str], body: object) -> bool:
     told = headers.get("x-should-retry")
     if told in {"true", "false"}:
         return told == "true"
-    return status in RETRIED and _codes(body).isdisjoint(_FINAL_CODES)
-
-
-def _codes(body: object) -> set[object]:
-    """Return what an error body calls its error."""
-    inner: Any = body.get("error", body) if isinstance(body, Mapping) else None
-    if not isinstance(inner, Mapping):
-        return set()
-    return {each for each in (inner.get("code"), inner.get("type")) if isinstance(each, str)}
+    return status in RETRIED and not is_used_up(body)
 
 
 def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:

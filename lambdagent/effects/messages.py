@@ -28,7 +28,7 @@ from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolSpec
 from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
 from lambdagent.effects.redaction import forms_of
 from lambdagent.effects.refusals import hint_of, refused_name, sentence_in
-from lambdagent.effects.replies import CHECK_URL, OutOfFormError
+from lambdagent.effects.replies import OutOfFormError
 from lambdagent.effects.streams import BrokenOffError, Dictation, listen, whole
 from lambdagent.effects.tokenizers import request_tokens
 from lambdagent.effects.transport_log import TransportLog
@@ -76,6 +76,8 @@ class Endpoint:
         base_url: Shown without credentials.
         key: Never shown; None if the provider wants none.
         variable: Environment variable of the key, for hints.
+        named_by: The setting or environment variable that says `base_url`; None if it is where the
+            service always is.
         headers: What else is sent with each request, as pairs; the values are never shown.
         max_retries: Extra attempts after failures that may pass, all within the call's time.
     """
@@ -84,6 +86,7 @@ class Endpoint:
     base_url: str = attrs.field(repr=shown_url)
     key: str | None = attrs.field(default=None, repr=False)
     variable: str = ""
+    named_by: str | None = "model.baseUrl"
     headers: tuple[tuple[str, str], ...] = attrs.field(default=(), repr=False)
     max_retries: int = 2
 
@@ -389,7 +392,7 @@ class Courier(ABC):
             if status in _SECRET_STATUSES:
                 reason = phrase("the key was refused")
             message = phrase("the answer broke off: {reason}", reason=reason)
-            hint = phrase("try again later") if status is None else hint_of(status)
+            hint = phrase("try again later") if status is None else hint_of(status, error.body)
         elif isinstance(error, TooOftenError):
             message = phrase(
                 "`runtime.rateLimits` lets the next request go out in {wait} s only",
@@ -402,7 +405,8 @@ class Courier(ABC):
                 phrase("remove the half characters"),
             )
         elif isinstance(status, int):
-            message, hint = self._status_text(status, error), hint_of(status)
+            message = self._status_text(status, error)
+            hint = hint_of(status, getattr(error, "body", None))
             if call.tools and status in _REFUSALS and "tool" in message.lower():
                 hint = phrase("write `model.toolCalling: text`: this model may have no tool calls")
         else:
@@ -413,12 +417,22 @@ class Courier(ABC):
         """Return what to say where no answer came at all."""
         url, reason = shown_url(self.endpoint.base_url), str(error.__cause__ or "")
         if not reason:
-            return phrase("no connection to {url}", url=url), CHECK_URL
+            return phrase("no connection to {url}", url=url), self._way_out()
         reason = self.endpoint.masked(reason)
         told = phrase("no connection to {url}: {reason}", url=url, reason=reason)
         if "CERTIFICATE" in reason:
             return told, phrase("name who signs its certificate in `SSL_CERT_FILE`")
-        return told, CHECK_URL
+        return told, self._way_out()
+
+    def _way_out(self) -> str:
+        """Return what to do where the server cannot be reached, by who said where it is."""
+        endpoint = self.endpoint
+        if endpoint.named_by is not None:
+            return phrase("check {variables}", variables=f"`{endpoint.named_by}`")
+        host = urlsplit(endpoint.base_url).hostname or ""
+        if host == "localhost":
+            return phrase("start the server, or write where it is: `model.baseUrl`")
+        return phrase("check the network, or its proxy: {host} cannot be reached", host=host)
 
     def _status_text(self, status: int, error: Exception) -> str:
         said = sentence_in(getattr(error, "body", None))

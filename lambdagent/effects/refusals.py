@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any, Final
 
 from lambdagent.messages import phrase
 
 _BAD_REQUEST = 400
+_NO_CREDIT = 402
 _HINTS = {
     400: phrase("check the settings under `model:`"),
     401: phrase("check the key in `{variable}`"),
+    402: phrase("the account has no credit: add some, or use the key of another one"),
     403: phrase("check the key in `{variable}` and what it may use"),
     404: phrase("check `model.name` and `model.baseUrl`"),
     408: phrase("raise `model.timeout`"),
@@ -18,6 +21,24 @@ _HINTS = {
     422: phrase("check the settings under `model:`"),
     429: phrase("wait a little, or run fewer calls at once"),
 }
+_USED_UP = phrase("what the account may use is used up: look at its plan and its balance")
+
+# What services call an account that has no quota or no money left, whatever the status; some of
+# them only say so.
+_FINAL_CODES: Final = frozenset(
+    {
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "exceeded_current_quota_error",
+        "insufficient_balance",
+        "Arrearage",
+    }
+)
+_FINAL_WORDS: Final = re.compile(
+    r"(credit balance|balance) is (too low|not enough)|insufficient (account )?(balance|credits?)"
+    r"|余额不足|欠费",
+    re.IGNORECASE,
+)
 
 # Note [What a model refuses]
 #
@@ -46,8 +67,20 @@ def refused_name(error: Exception, negotiable: frozenset[str]) -> str | None:
     return min(found, default=(0, None))[1]
 
 
-def hint_of(status: int) -> str:
-    """Return what to do about an answer with `status`."""
+def is_used_up(body: object) -> bool:
+    """Whether an error body says that the account has nothing left, which no waiting mends."""
+    inner: Any = body.get("error", body) if isinstance(body, Mapping) else None
+    if isinstance(inner, Mapping):
+        named = {each for each in (inner.get("code"), inner.get("type")) if isinstance(each, str)}
+        if named & _FINAL_CODES:
+            return True
+    return _FINAL_WORDS.search(sentence_in(body)) is not None
+
+
+def hint_of(status: int, body: object) -> str:
+    """Return what to do about an answer with `status` and the error `body`."""
+    if status != _NO_CREDIT and is_used_up(body):
+        return _USED_UP
     return _HINTS.get(status, phrase("try again later") if status >= 500 else _HINTS[_BAD_REQUEST])
 
 

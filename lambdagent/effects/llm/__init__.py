@@ -138,6 +138,7 @@ def _endpoint(model: Model, service: Service, environment: Mapping[str, str]) ->
         base_url=url,
         key=key or None,
         variable=variable or "",
+        named_by=_named_by(model.base_url, service, environment),
         headers=tuple(_headers(model.provider, environment).items()),
     )
 
@@ -173,8 +174,8 @@ def base_url(provider: str, written: str | None, environment: Mapping[str, str])
     service = SERVICES.get(provider)
     if service is None or service.speaks not in _CHAT:
         raise _no_service(provider)
-    named = environment.get(service.url_variable, "") if service.url_variable else ""
-    url = written or named or service.base_url
+    named_by = _named_by(written, service, environment)
+    url = written or (environment[named_by] if named_by else service.base_url)
     if not url:
         hint = phrase(
             "add `model.baseUrl: https://…/v1`, or write `provider: package.module:Class`"
@@ -186,6 +187,14 @@ def base_url(provider: str, written: str | None, environment: Mapping[str, str])
         hint = phrase("write the whole URL, such as `baseUrl: https://…/v1`")
         what = phrase("this is no URL: `{url}`", url=shown_url(url))
         raise _unusable(provider, what, hint) from error
+
+
+def _named_by(written: str | None, service: Service, environment: Mapping[str, str]) -> str | None:
+    """Return which setting or variable says where `service` is; None if none does."""
+    if written:
+        return "model.baseUrl"
+    variable = service.url_variable
+    return variable if variable and environment.get(variable) else None
 
 
 def _usable(url: str) -> str:

@@ -69,6 +69,18 @@ PHRASES: dict[str, str] = {
         "少发一些文本，或者减小 `model.maxHistoryTokens`"
     ),
     "wait a little, or run fewer calls at once": "稍等片刻，或者减少同时进行的调用",
+    "the account has no credit: add some, or use the key of another one": (
+        "账户没有余额：请充值，或者换用另一个账户的密钥"
+    ),
+    "what the account may use is used up: look at its plan and its balance": (
+        "账户的额度已用完：请查看它的套餐和余额"
+    ),
+    "start the server, or write where it is: `model.baseUrl`": (
+        "启动该服务，或者写明它在哪里：`model.baseUrl`"
+    ),
+    "check the network, or its proxy: {host} cannot be reached": (
+        "请检查网络或代理：无法连接 {host}"
+    ),
     "the content of the answer is no text": "回答的内容不是文本",
     "a part of the answer is no text": "回答的一部分不是文本",
     "the reason why the model stopped is no text": "模型停止的原因不是文本",

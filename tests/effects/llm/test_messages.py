@@ -50,6 +50,12 @@ def test_a_wrong_key_is_not_tried_again_and_not_shown(local_server: LocalServer)
     [
         (404, {"error": {"message": "no model"}}, "HTTP 404: no model", "model.name"),
         (429, {"message": "slow down"}, "HTTP 429: slow down", "wait"),
+        (402, {"error": {"message": "no funds"}}, "HTTP 402: no funds", "no credit"),
+        (429, {"error": {"type": "insufficient_quota"}}, "HTTP 429", "used up"),
+        (429, {"error": {"type": "exceeded_current_quota_error"}}, "HTTP 429", "used up"),
+        (429, {"error": {"code": "1113", "message": "余额不足"}}, "HTTP 429: 余额不足", "used up"),
+        (400, {"error": {"message": "Arrears", "code": "Arrearage"}}, "HTTP 400: Ar", "used up"),
+        (400, {"error": {"message": "Your credit balance is too low"}}, "HTTP 400", "used up"),
         (418, {"error": "teapot"}, "HTTP 418: teapot", "settings"),
         (400, {"error": {"message": f"bad {KEY}"}}, "HTTP 400: bad …", "settings"),
         (503, b"<html>down</html>", "HTTP 503", "later"),
@@ -61,8 +67,40 @@ def test_a_status_is_told_with_the_servers_sentence(
 ):
     local_server.answer(Answer(body, status=status))
     found = failure(chat).diagnostic
-    assert found.what == f"`custom` failed: {said}"
+    assert found.what.startswith(f"`custom` failed: {said}")
     assert fix in found.fix
+
+
+@pytest.mark.parametrize(
+    ("url", "named_by", "fix"),
+    [
+        ("http://{host}/v1", "model.baseUrl", "check `model.baseUrl`"),
+        ("http://{host}/v1", "OPENAI_BASE_URL", "check `OPENAI_BASE_URL`"),
+        ("http://{host}/v1", None, "check the network, or its proxy: 127.0.0.1 cannot be reached"),
+        ("http://no-such.invalid", None, "or its proxy: no-such.invalid cannot be reached"),
+    ],
+)
+def test_what_is_told_to_be_checked_is_what_says_where_the_server_is(
+    url: str, named_by: str | None, fix: str
+):
+    with socket.socket() as nobody:
+        nobody.bind(("127.0.0.1", 0))  # and does not listen
+        url = url.format(host=f"127.0.0.1:{nobody.getsockname()[1]}")
+        endpoint = Endpoint(provider="openai", base_url=url, named_by=named_by, max_retries=0)
+        provider = OpenAIChat(endpoint)
+        found = failure(provider).diagnostic
+        provider.close()
+    assert fix in str(found.fix)
+
+
+def test_a_server_on_this_machine_is_to_be_started(local_server: LocalServer):
+    url = local_server.url.replace("127.0.0.1", "localhost")
+    local_server.close()
+    endpoint = Endpoint(provider="ollama", base_url=url, named_by=None, max_retries=0)
+    provider = OpenAIChat(endpoint)
+    fix = failure(provider).diagnostic.fix
+    provider.close()
+    assert fix == "start the server, or write where it is: `model.baseUrl`"
 
 
 def test_a_server_that_is_not_there_is_an_error(local_server: LocalServer):

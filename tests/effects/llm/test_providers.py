@@ -51,6 +51,10 @@ def test_a_url_in_the_file_counts_more_than_one_in_the_environment():
         provider = make_provider(Model(provider="openai", base_url=base_url), environment)
         assert isinstance(provider, OpenAIChat)
         assert provider.endpoint.base_url == expected
+        assert provider.endpoint.named_by == ("model.baseUrl" if base_url else "OPENAI_BASE_URL")
+    provider = make_provider(Model(provider="openai"), KEYS)
+    assert isinstance(provider, OpenAIChat)
+    assert provider.endpoint.named_by is None
 
 
 def test_a_key_of_custom_may_be_missing():
