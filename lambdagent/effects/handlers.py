@@ -466,7 +466,8 @@ class Handlers:
             return store
         if not isinstance(where, Record):
             raise EffectError(finding("E012", name=static["name"], site=site.name))
-        return self._stores.of(str(static["name"]), int(str(static["size"])), where)
+        size, ttl_s = int(str(static["size"])), float(str(static["ttl"]))
+        return self._stores.of(str(static["name"]), size, ttl_s, where)
 
     def _model_handler(self, site: Site) -> ModelHandler:
         model = site.model

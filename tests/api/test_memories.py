@@ -1,6 +1,7 @@
 """Memories that last: who reads what others said, what is remembered, what a kept run writes."""
 
 import asyncio
+import sqlite3
 import sys
 import threading
 from pathlib import Path
@@ -424,3 +425,28 @@ def test_a_run_whose_user_is_no_text_is_damaged(tmp_path: Path):
     file.write_text(file.read_text().replace('"user": null', '"user": 5'))
     with pytest.raises(CheckpointError, match="K001"):
         Run.load(run.path)
+
+
+def test_a_file_that_is_locked_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    tried: list[Path] = []
+
+    def locked(path: Path) -> None:
+        tried.append(path)
+        what = "database is locked"
+        raise sqlite3.OperationalError(what)
+
+    monkeypatch.setattr("lambdagent.effects.stores.sqlite._connected", locked)
+    path = tmp_path / "m.db"
+    term = agent(speaker(), strategy="sqlite", path=str(path))  # it is read, and written to
+    with pytest.raises(EffectError, match=r"E009.*database is locked"):
+        Session(term, environment={})
+    assert tried == [path]
+
+
+def test_a_time_that_no_server_can_keep_is_refused_before_the_run():
+    model = speaker()
+    term = agent(model, "a", strategy="redis", scope="global", ttl=1e14)
+    with pytest.raises(EffectError, match="cannot keep entries for 1e\\+14 s") as caught:
+        Session(term, environment={})
+    assert caught.value.diagnostic.fix == "set `ttl` to 1e+13 at most, or to 0"
+    assert model.asked == []

@@ -27,6 +27,8 @@ from lambdagent.messages import phrase
 # What the memories of `strategy: local` hold that outlive a session, by space.
 _SHELVES: Final[dict[str, Shelf]] = {}
 
+# In milliseconds it has as many digits as the scripts of a server can write.
+_LONGEST_ON_REDIS_S: Final = 1e13
 
 _BY_HAND: Final = phrase("remove it there, or leave it: nobody reads it")
 
@@ -88,25 +90,36 @@ class Stores:
         self._lock = ForkSafeLock()
         self._made: dict[Hashable, MemoryStore] = {}
         self._passing: list[tuple[str, MemoryStore]] = []
+        self._refused: dict[Hashable, StoreError] = {}
 
-    def of(self, name: str, size: int, where: Record) -> MemoryStore:
+    def of(self, name: str, size: int, ttl_s: float, where: Record) -> MemoryStore:
         """Return the store of the memory `name`, opened at its first use.
 
         Args:
             name: What it is called.
             size: Most entries that it keeps.
+            ttl_s: How long at most they are kept.
             where: Its strategy, scope, place and settings.
 
         Raises:
             EffectError: It cannot be used, or no user is named to whom it belongs.
         """
         space = self._space(name, str(where["scope"]))
+        if where["strategy"] == "redis" and ttl_s > _LONGEST_ON_REDIS_S:
+            what = phrase("a server cannot keep entries for {wanted} s", wanted=f"{ttl_s:g}")
+            hint = phrase("set `ttl` to {most} at most, or to 0", most=f"{_LONGEST_ON_REDIS_S:g}")
+            raise store_failure(name, StoreError(what, hint))
         with self._lock:
             store = self._made.get((where, space, size))
             if store is None:
+                # All memories in a file or at a server fail alike; each would wait for it anew.
+                alike = (where, space) if where["strategy"] == "custom" else where
                 try:
+                    if alike in self._refused:
+                        raise self._refused[alike]
                     store, is_its_own = self._opened(where, space, size)
                 except StoreError as error:
+                    self._refused[alike] = error
                     told = self._redaction.text(error.message)
                     raise store_failure(name, StoreError(told, error.hint)) from error
                 self._made[where, space, size] = store
@@ -121,7 +134,7 @@ class Stores:
         """
         with self._lock:
             made, passing = list(self._made.values()), self._passing
-            self._made, self._passing = {}, []
+            self._made, self._passing, self._refused = {}, [], {}
         left = []
         for name, store in passing:
             try:

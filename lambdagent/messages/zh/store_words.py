@@ -72,4 +72,6 @@ PHRASES: dict[str, str] = {
         "给它的构造函数加上参数 `space`：记忆属于谁"
     ),
     "mend `{path}`, or what it needs": "修好 `{path}` 或它所需的条件",
+    "a server cannot keep entries for {wanted} s": "服务器无法把条目保存 {wanted} 秒",
+    "set `ttl` to {most} at most, or to 0": "把 `ttl` 设为不超过 {most}，或设为 0",
 }
