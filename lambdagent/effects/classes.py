@@ -8,9 +8,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from lambdagent.messages import phrase
+
+# What the code of others raises that fails: it may end no process of ours, as people may.
+FAULTS: Final = (Exception, SystemExit)
 
 
 class NoClassError(Exception):
@@ -40,7 +43,7 @@ def class_at(path: str, base_dir: Path | None) -> Any:
     try:
         with _importing_from(base_dir or Path.cwd()):
             found: Any = import_module(module)
-    except Exception as error:  # the module is foreign code
+    except FAULTS as error:
         what = phrase("`{module}` cannot be imported: {error}", module=module, error=_told(error))
         raise NoClassError(what) from error
     for part in name.split("."):
@@ -68,7 +71,7 @@ def made(
     taken = {name for name in offered if name not in settings} & _parameters(kind)
     try:
         return kind(**{name: offered[name] for name in taken}, **settings), taken
-    except Exception as error:
+    except FAULTS as error:
         what = phrase("`{path}` cannot be made: {error}", path=path, error=_told(error))
         raise UnmadeError(what) from error
 
@@ -96,5 +99,5 @@ def _parameters(kind: Any) -> set[str]:
     return {each.name for each in found if each.kind in named}
 
 
-def _told(error: Exception) -> str:
+def _told(error: BaseException) -> str:
     return f"{type(error).__name__}: {error}"

@@ -16,6 +16,7 @@ from typing import Final, Protocol
 
 import attrs
 
+from lambdagent.effects.classes import FAULTS
 from lambdagent.effects.llm import Providers
 from lambdagent.effects.llm.foreign import ForeignProvider, adapted
 from lambdagent.effects.mcp import Servers
@@ -303,7 +304,7 @@ class StoreHandler:
             return model_failure(error)
         except StoreError as error:
             raise store_failure(self._name, error) from error
-        except Exception as error:  # a store is foreign code
+        except FAULTS as error:
             what = self._redaction.text(f"{type(error).__name__}: {error}")
             raise store_failure(self._name, StoreError(what, _MEND)) from error
 

@@ -127,6 +127,20 @@ def test_a_store_is_read_and_written_in_short_texts():
     assert value.endswith("…")
 
 
+@pytest.mark.parametrize("kind", ["recall", "remember"])
+def test_a_store_that_would_end_the_process_has_failed(kind: str):
+    class Leaving(Store):
+        def list_recent(self, n: int) -> list[tuple[str, Any]]:
+            raise SystemExit(3)
+
+        def put(self, key: str, value: Any, ttl: int = 0) -> None:
+            raise SystemExit(3)
+
+    memory = Memory(Lam("a", "p", SCRIPT), binding=register(Leaving()))
+    with pytest.raises(EffectError, match=r"E009.*`memory` failed: SystemExit: 3"):
+        answer(memory, pair("q", "a"), kind=kind)
+
+
 def test_values_of_a_store_that_are_no_data_become_text():
     memory = Memory(Lam("a", "p", SCRIPT), binding=register(Store()))
     rows = answer(memory, kind="recall")

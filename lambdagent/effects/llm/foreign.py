@@ -23,7 +23,7 @@ from typing import Any, cast
 
 import attrs
 
-from lambdagent.effects.classes import NoClassError, UnmadeError, class_at, made
+from lambdagent.effects.classes import FAULTS, NoClassError, UnmadeError, class_at, made
 from lambdagent.effects.loop_thread import LoopThread
 from lambdagent.effects.protocol import Cancellation, Message, ModelCall, Provider, Reply
 from lambdagent.effects.redaction import Redaction
@@ -73,7 +73,7 @@ class ForeignProvider:
                 if inspect.isawaitable(answer):
                     answer = self._awaited(answer, call.cancel)
                 reply = Reply.from_data(freeze(answer))
-            except Exception as error:
+            except FAULTS as error:
                 raise self._failed(call, error) from error
             tell(reply)
         return reply
@@ -86,7 +86,7 @@ class ForeignProvider:
         with self._log.telling(call) as tell:
             try:
                 reply = Reply.from_data(freeze(await self._answer(call, messages, offered)))
-            except Exception as error:
+            except FAULTS as error:
                 raise self._failed(call, error) from error
             tell(reply)
         return reply
@@ -101,7 +101,7 @@ class ForeignProvider:
         """Close the object, if it is ours and can be closed, and end what it runs on."""
         close = getattr(self._provider, "close", None)
         if self._is_ours and callable(close):
-            with suppress(Exception):  # foreign code; all it was asked is answered
+            with suppress(*FAULTS):  # all it was asked is answered
                 closing = close()
                 if inspect.isawaitable(closing):
                     self._awaited(closing, Cancellation())
@@ -126,7 +126,7 @@ class ForeignProvider:
             raise outcome
         return outcome
 
-    def _failed(self, call: ModelCall, error: Exception) -> EffectError:
+    def _failed(self, call: ModelCall, error: BaseException) -> EffectError:
         message = f"{type(error).__name__}: {error}"
         return EffectError(
             finding("E002", provider=self._name, message=message, site=call.site, hint=self._hint)

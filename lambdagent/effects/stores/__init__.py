@@ -16,6 +16,7 @@ from urllib.parse import quote
 
 import attrs
 
+from lambdagent.effects.classes import FAULTS
 from lambdagent.effects.fork_safe_lock import ForkSafeLock
 from lambdagent.effects.protocol import MemoryStore, StoreError
 from lambdagent.effects.redaction import Redaction
@@ -139,7 +140,7 @@ class Stores:
         for name, store in passing:
             try:
                 store.clear()
-            except Exception as error:  # noqa: BLE001 - foreign code
+            except FAULTS as error:
                 is_ours = isinstance(error, StoreError)
                 told = str(error) if is_ours else f"{type(error).__name__}: {error}"
                 hint = error.hint if isinstance(error, StoreError) else _BY_HAND
@@ -148,7 +149,7 @@ class Stores:
         for store in made:
             close = getattr(store, "close", None)
             if callable(close):
-                with suppress(Exception):
+                with suppress(*FAULTS):
                     close()
         return left
 
@@ -191,7 +192,7 @@ class Stores:
             raise StoreError(what, hint)
         try:
             store.list_recent(1)
-        except Exception as error:
+        except FAULTS as error:
             hint = phrase("mend `{path}`, or what it needs", path=path)
             raise StoreError(f"{type(error).__name__}: {error}", hint) from error
         # What is not told whose memory it is may hold those of others, too.

@@ -92,13 +92,35 @@ def test_who_stops_waiting_ends_what_it_does():
 def test_what_ends_programs_is_raised_where_somebody_waits():
     class Ending:
         async def chat(self, _messages: object) -> str:
-            raise SystemExit(3)
+            raise KeyboardInterrupt
 
     provider = made(Ending())
     for _ in range(2):
-        with pytest.raises(SystemExit):
+        with pytest.raises(KeyboardInterrupt):
             provider.chat(model_call())
     provider.close()
+
+
+class Leaving:
+    def chat(self, _messages: object) -> str:
+        raise SystemExit(3)
+
+
+class LeavingLater:
+    async def chat(self, _messages: object) -> str:
+        raise SystemExit(3)
+
+    async def close(self) -> None:
+        raise SystemExit(4)
+
+
+@pytest.mark.parametrize("kind", [Leaving, LeavingLater])
+async def test_a_model_that_would_end_the_process_has_failed(kind: type):
+    provider = foreign.adapted("custom", kind(), "mend it", is_ours=True)
+    for failing in (provider.achat(model_call()), asyncio.to_thread(provider.chat, model_call())):
+        with pytest.raises(EffectError, match="SystemExit: 3"):
+            await failing
+    await asyncio.to_thread(provider.close)
 
 
 def test_what_does_not_end_is_left_alone(monkeypatch: pytest.MonkeyPatch):

@@ -42,6 +42,11 @@ class Heir(MemoryStore):
 class Down(Store):
     def __init__(self):
         raise ConnectionError("no database")
+
+
+class Leaving(Store):
+    def __init__(self):
+        raise SystemExit(3)
 '''
 
 
@@ -49,6 +54,7 @@ class Down(Store):
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "my_stores.py").write_text(SOURCE)
     (tmp_path / "my_broken_stores.py").write_text("1 / 0\n")
+    (tmp_path / "my_leaving_stores.py").write_text("raise SystemExit('bye')\n")
     return tmp_path
 
 
@@ -77,6 +83,8 @@ def test_a_class_gets_its_settings_and_what_its_constructor_names(folder: Path):
         ("my_stores:BROKEN", "`my_stores` has no class `BROKEN`", "write"),
         ("my_stores:Half", "has no `put`, `list_recent`, `clear`", "lambdagent.MemoryStore"),
         ("my_stores:Heir", "Can't instantiate abstract class Heir", "memory.settings"),
+        ("my_leaving_stores:A", "cannot be imported: SystemExit: bye", "write"),
+        ("my_stores:Leaving", "cannot be made: SystemExit: 3", "memory.settings"),
         ("my_stores:Down", "cannot be made: ConnectionError: no database", "memory.settings"),
     ],
 )
