@@ -54,9 +54,24 @@ _TYPES: Final[Mapping[str, Callable[[Data], bool]]] = {
     "object": lambda value: isinstance(value, Record),
 }
 TYPE_NAMES: Final = tuple(_TYPES)
+_EXCLUSIVE: Final = tuple(each for each in _TYPES if each != "integer")
 # What says nothing but the type of one value, and of an object with one.
 _PLAIN: Final = frozenset({"type", "description", "title", "default"})
 _PLAIN_OBJECT: Final = _PLAIN | {"properties", "required", "additionalProperties"}
+
+
+def named_types(schema: Data) -> set[str]:
+    """Return the types that `schema` says its values are of; none where it does not say so.
+
+    >>> sorted(named_types(Record(enum=("a", 1)))), named_types(Record())
+    (['number', 'string'], set())
+    """
+    if not isinstance(schema, Record):
+        return set()
+    if "type" in schema:
+        return set(_texts(schema["type"]))
+    values = (schema["const"],) if "const" in schema else _items(schema.get("enum"))
+    return {next(n for n in _EXCLUSIVE if _TYPES[n](each)) for each in values}
 
 
 def problems_of(value: Data, schema: Data) -> list[str]:

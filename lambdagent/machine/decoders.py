@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from lambdagent.ir.data import Data, NotDataError, freeze
 from lambdagent.ir.loose_json import STRICT, Budget, read_value
@@ -99,11 +99,19 @@ def _is_word(letter: str) -> bool:
     return letter.isalnum() or letter == "_"
 
 
-def decode_output(kind: Kind, text: str) -> Data:
+NO_JSON: Final = phrase("the text holds no JSON object or list")
+
+
+def decode_output(kind: Kind, text: str, absent: str = NO_JSON) -> Data:
     """Return the value of `kind` that `text` holds.
 
     A number may have thousand separators and a unit; `45%` is 45. JSON may stand in a fence or in
     prose.
+
+    Args:
+        kind: What is looked for.
+        text: Where.
+        absent: What is said of a text without JSON.
 
     Raises:
         DecodeError: There is no such value, or more than one.
@@ -112,22 +120,21 @@ def decode_output(kind: Kind, text: str) -> Data:
         case "text":
             return text
         case "json":
-            return _decode_json(text)
+            return _decode_json(text, absent)
         case "number":
             return _decode_number(text)
         case "boolean":
             return _decode_boolean(text)
 
 
-def _decode_json(text: str) -> Data:
+def _decode_json(text: str, absent: str) -> Data:
     budget = Budget(text)
     try:
         for found in _values_in(text.strip(), budget):
             return freeze(found)
     except NotDataError as error:
         raise DecodeError(str(error)) from error
-    what = phrase("the text holds no JSON object or list")
-    raise DecodeError(what)
+    raise DecodeError(absent)
 
 
 def _values_in(text: str, budget: Budget) -> Iterator[Any]:

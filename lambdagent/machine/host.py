@@ -6,7 +6,7 @@ Each factory gets the static data of a site and returns its function from value 
 from collections.abc import Callable, Mapping
 
 from lambdagent.ir.data import Data, Record
-from lambdagent.ir.data_schema import problems_of
+from lambdagent.ir.data_schema import named_types, problems_of
 from lambdagent.ir.finish_reasons import finish_of_reason
 from lambdagent.ir.labels import (
     EXIT_CONDITION,
@@ -30,7 +30,7 @@ from lambdagent.machine.called import (
     is_answer,
     is_cut,
 )
-from lambdagent.machine.decoders import DecodeError, decode_label, decode_output
+from lambdagent.machine.decoders import NO_JSON, DecodeError, decode_label, decode_output
 from lambdagent.machine.expression import check
 from lambdagent.machine.several_calls import native_call, read_round
 from lambdagent.machine.state import CONS, NIL_VALUE, PAIR, TAGGED, Value
@@ -47,6 +47,7 @@ from lambdagent.machine.values import (
     tagged,
     tuple_items,
 )
+from lambdagent.messages import phrase
 
 HostFunction = Callable[[Value], Value]
 
@@ -168,10 +169,11 @@ def fits(static: Record) -> HostFunction:
     Why not is a note of the trace, and what the model is told.
     """
     schema = static["schema"]
+    absent = _absent(schema)
 
     def run(value: Value) -> Value:
         try:
-            answer = decode_output("json", text_of_value(value))
+            answer = decode_output("json", text_of_value(value), absent)
             problems = problems_of(answer, schema)
         except DecodeError as error:
             problems = [error.reason]
@@ -183,6 +185,17 @@ def fits(static: Record) -> HostFunction:
         return tagged(FITTING, 0, inject(answer))
 
     return run
+
+
+def _absent(schema: Data) -> str:
+    """Return what is said of a text without JSON that should fit `schema`."""
+    types = named_types(schema)
+    if types == {"string"}:
+        return phrase("the text is no JSON string, which stands in double quotes")
+    if types and types.isdisjoint({"object", "array"}):
+        names = ", ".join(f"`{each}`" for each in sorted(types))
+        return phrase("the text is no JSON value of the type {types}", types=names)
+    return NO_JSON
 
 
 def next_view(static: Record) -> HostFunction:

@@ -55,6 +55,24 @@ def test_an_answer_that_does_not_fit_goes_back_once_with_the_reason(reply, why):
     assert ran.messages == [asked, [*asked, ("assistant", reply), repair(why)]]
 
 
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [
+        ({"type": "string"}, "the text is no JSON string, which stands in double quotes"),
+        ({"enum": ["a", "b"]}, "the text is no JSON string, which stands in double quotes"),
+        ({"type": "integer"}, "the text is no JSON value of the type `integer`"),
+        ({"type": ["null", "boolean"]}, "the text is no JSON value of the type `boolean`, `null`"),
+        ({"const": 3}, "the text is no JSON value of the type `number`"),
+        ({"type": ["string", "object"]}, "the text holds no JSON object or list"),
+        ({}, "the text holds no JSON object or list"),
+    ],
+)
+def test_what_is_wanted_is_told_where_there_is_no_json(schema, why):
+    ran = ask(Lam("reader", "Read.", output_schema=schema), "x", ["no idea", "still none"])
+    assert ran.messages[1][-1] == repair(why)
+    assert ran.error["data"] == why
+
+
 def test_an_answer_of_nothing_is_not_sent_back():
     ran = ask(READER, "a letter", [" ", '{"age": 3}'])
     assert [role for role, _ in ran.messages[1]] == ["system", "system", "user", "user"]

@@ -15,6 +15,10 @@ PHRASES: dict[str, str] = {
     "natural number up to {largest}": "不超过 {largest} 的自然数",
     # --- answers that cannot be read ---
     "the text holds no JSON object or list": "文本中没有 JSON 对象或列表",
+    "the text is no JSON string, which stands in double quotes": (
+        "文本不是 JSON 字符串：它要写在双引号中"
+    ),
+    "the text is no JSON value of the type {types}": "文本不是类型为 {types} 的 JSON 值",
     "the text holds no number": "文本中没有数",
     "the text holds several numbers": "文本中有多个数",
     "the number is too long": "这个数太长",
