@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from lambdagent.errors import Diagnostic, SchemaError, finding, plain
@@ -22,17 +23,28 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _count(text: str) -> int:
+def _temperature(text: str) -> float:
+    temperature = float(text)
+    if not 0 <= temperature <= 2:
+        raise ValueError(text)
+    return temperature
+
+
+def _count(text: str, least: int = 0) -> int:
     count = int(text)
-    if count < 0:
+    if count < least:
         raise ValueError(text)
     return count
 
 
 _ENVIRONMENT: Mapping[str, tuple[str, Callable[[str], Any], str]] = {
     "model": ("LAMBDAGENT_MODEL", str, phrase("a model name")),
-    "temperature": ("LAMBDAGENT_TEMPERATURE", float, phrase("a number")),
-    "max_tokens": ("LAMBDAGENT_MAX_TOKENS", int, phrase("a whole number")),
+    "temperature": ("LAMBDAGENT_TEMPERATURE", _temperature, phrase("a number from 0 to 2")),
+    "max_tokens": (
+        "LAMBDAGENT_MAX_TOKENS",
+        partial(_count, least=1),
+        phrase("a whole number from 1"),
+    ),
     "mcp_timeout_s": ("LAMBDAGENT_MCP_TIMEOUT", _seconds, phrase("a number above 0")),
     "mcp_retries": ("LAMBDAGENT_MCP_RETRY", _count, phrase("a whole number from 0")),
 }

@@ -156,9 +156,10 @@ def test_empty_variables_count_as_not_set(path: Path, monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("variable", "value", "expected"),
     [
-        ("LAMBDAGENT_TEMPERATURE", "warm", "a number"),
-        ("LAMBDAGENT_MAX_TOKENS", "many", "a whole number"),
-        ("LAMBDAGENT_MAX_TOKENS", "1.0", "a whole number"),
+        ("LAMBDAGENT_TEMPERATURE", "warm", "a number from 0 to 2"),
+        ("LAMBDAGENT_MAX_TOKENS", "many", "a whole number from 1"),
+        ("LAMBDAGENT_MAX_TOKENS", "1.0", "a whole number from 1"),
+        ("LAMBDAGENT_MAX_TOKENS", "0", "a whole number from 1"),
     ],
 )
 def test_a_variable_of_the_wrong_type_is_a_schema_error(

@@ -320,14 +320,26 @@ def test_a_wrong_option_has_exit_code_2_and_names_itself(
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
-        ("LAMBDAGENT_TEMPERATURE", "warm", "`LAMBDAGENT_TEMPERATURE` must be a number, got warm"),
-        ("LAMBDAGENT_TEMPERATURE", "3", "`temperature` must be a number from 0 to 2, got 3.0"),
+        (
+            "LAMBDAGENT_TEMPERATURE",
+            "warm",
+            "`LAMBDAGENT_TEMPERATURE` must be a number from 0 to 2, got warm",
+        ),
+        (
+            "LAMBDAGENT_TEMPERATURE",
+            "3",
+            "error[S103]: `LAMBDAGENT_TEMPERATURE` must be a number from 0 to 2, got 3",
+        ),
         (
             "LAMBDAGENT_MAX_TOKENS",
             "1.5",
-            "`LAMBDAGENT_MAX_TOKENS` must be a whole number, got 1.5",
+            "`LAMBDAGENT_MAX_TOKENS` must be a whole number from 1, got 1.5",
         ),
-        ("LAMBDAGENT_MAX_TOKENS", "0", "`max_tokens` must be a whole number from 1, got 0"),
+        (
+            "LAMBDAGENT_MAX_TOKENS",
+            "0",
+            "error[S103]: `LAMBDAGENT_MAX_TOKENS` must be a whole number from 1, got 0",
+        ),
     ],
 )
 def test_a_wrong_environment_variable_has_exit_code_2_and_is_named(

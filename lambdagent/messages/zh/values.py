@@ -12,7 +12,6 @@ PHRASES: dict[str, str] = {
     "a model": "模型",
     "a model name": "模型名",
     "a number": "数",
-    "a whole number": "整数",
     "a whole number from {least}": "不小于 {least} 的整数",
     "a whole number from {least} to {most}": "{least} 到 {most} 的整数",
     "a number from {least} to {most}": "{least} 到 {most} 的数",
