@@ -155,16 +155,37 @@ def _lacking(provider: str, environment: Mapping[str, str]) -> Phrase | None:
     )
 
 
-def endpoints_text(endpoints: Sequence[Endpoint]) -> str:
-    """Return a line for each of `endpoints`, under a heading."""
+def _askers(program: Program) -> list[str]:
+    """Return what of `program` may ask somebody of whom nothing is known here."""
+    classes: dict[str, None] = {}
+    has_tools = False
+    for site in program.sites.values():
+        model, store = site.static.get("model"), site.static.get("store")
+        if site.kind == "tool":
+            has_tools |= "server" not in site.static
+        elif site.binding is not None:
+            continue
+        elif isinstance(store, Record) and store["strategy"] == "custom":
+            classes[f"`{store['place']}`"] = None
+        elif isinstance(model, Record) and (path := class_path(str(model.get("provider")))):
+            classes[f"`{path}`"] = None
+    return [*classes, *([say("the tools")] if has_tools else [])]
+
+
+def endpoints_text(endpoints: Sequence[Endpoint], program: Program) -> str:
+    """Return a line for each of `endpoints` under a heading, and of whom they are not known."""
+    askers = ", ".join(_askers(program))
+    unknown = say("It is not known whom they ask: {names}", names=askers)
     if not endpoints:
+        if askers:
+            return say("Endpoints: none that are known") + f"\n{unknown}"
         return say("Endpoints: none; nothing outside is asked")
     rows = [(each.service, each.url or "–", _stands(each)) for each in endpoints]
     widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
     lines = [
         f"  {service:<{widths[0]}}  {url:<{widths[1]}}  {stands}" for service, url, stands in rows
     ]
-    return "\n".join([say("Endpoints:"), *lines])
+    return "\n".join([say("Endpoints:"), *lines, *([unknown] if askers else [])])
 
 
 def _stands(endpoint: Endpoint) -> str:

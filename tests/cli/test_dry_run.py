@@ -41,6 +41,24 @@ def test_a_scripted_agent_reaches_nothing(command: Command):
     assert done.out.endswith("\n\nEndpoints: none; nothing outside is asked\n")
 
 
+def test_whom_a_class_or_a_tool_asks_is_not_known(command: Command, port: int):
+    command.write("mine.py", "class Model:\n    def chat(self, messages): return 'x'\n")
+    agent = "type: simple\nname: a\nsystemPrompt: p\nmodel: {provider: 'mine:Model', name: m}\n"
+    command.write("a.yml", agent)
+    done = command("compile", "a.yml", "--dry-run")
+    assert (done.code, done.err) == (0, "")
+    unknown = "It is not known whom they ask: `mine:Model`"
+    assert done.out.endswith(f"\n\nEndpoints: none that are known\n{unknown}\n")
+    served = f"{{provider: custom, name: m, baseUrl: 'http://127.0.0.1:{port}'}}"
+    react = f"type: react\nname: a\nsystemPrompt: p\nmodel: {served}\n"
+    tools = "mcp: {localTools: [look]}\ntools: [{name: look, command: 'echo {}'}]\n"
+    command.write("a.yml", react + tools)
+    done = command("compile", "a.yml", "--dry-run")
+    assert done.out.endswith("ms)\nIt is not known whom they ask: the tools\n"), (
+        done.out + done.err
+    )
+
+
 def test_a_server_is_told_once_with_its_latency(command: Command, port: int):
     url = f"http://me:{SECRET}@127.0.0.1:{port}/v1?api_key={SECRET}"
     done = command("compile", chain(command, url, url), "--dry-run")

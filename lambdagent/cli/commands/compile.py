@@ -64,7 +64,8 @@ def run(arguments: Namespace, out: Output) -> int:
     _print(compiled, arguments, endpoints, out)
     if endpoints is not None and arguments.format != "json":
         is_answer = arguments.format == "text"
-        text = import_module("lambdagent.api.reaching").endpoints_text(endpoints)
+        reaching = import_module("lambdagent.api.reaching")
+        text = reaching.endpoints_text(endpoints, compiled.program)
         (out.answer if is_answer else out.note)(f"\n{text}" if is_answer else text)
     if not asks:
         out.remarks(compiled.remarks)

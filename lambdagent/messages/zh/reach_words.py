@@ -5,6 +5,9 @@ from __future__ import annotations
 PHRASES: dict[str, str] = {
     "Endpoints:": "服务端点：",
     "Endpoints: none; nothing outside is asked": "服务端点：没有；不会询问外部服务",
+    "Endpoints: none that are known": "服务端点：没有已知的",
+    "It is not known whom they ask: {names}": "不知道它们会访问哪里：{names}",
+    "the tools": "工具",
     "found": "已找到",
     "reachable ({took})": "可以连接（{took}）",
     "not reachable ({took}): {reason}": "无法连接（{took}）：{reason}",
