@@ -8,6 +8,7 @@ or reports by itself. What an answer may look like is asked by `effects.replies`
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import os
 from abc import ABC, abstractmethod
@@ -26,7 +27,7 @@ from lambdagent.effects.loop_thread import LoopThread, aresult_of, result_of
 from lambdagent.effects.output_form import OutputForm
 from lambdagent.effects.protocol import Message, ModelCall, Reply, ToolSpec
 from lambdagent.effects.rate_limits import RateLimit, TooOftenError, Turn
-from lambdagent.effects.redaction import forms_of
+from lambdagent.effects.redaction import forms_of, is_secret
 from lambdagent.effects.refusals import hint_of, refused_name, sentence_in
 from lambdagent.effects.replies import OutOfFormError
 from lambdagent.effects.streams import BrokenOffError, Dictation, listen, whole
@@ -103,12 +104,20 @@ class Endpoint:
         return dict(parse_qsl(urlsplit(self.base_url).query, keep_blank_values=True))
 
     def masked(self, text: str) -> str:
-        """Return `text` without the key, the credentials of the URL, and values of headers."""
+        """Return `text` without the key, the credentials of the URL, and values of headers.
+
+        What is short and need be no secret, such as a user called ``user``, stays where it is a
+        word among others, and goes where it stands before the host.
+        """
         url = urlsplit(self.base_url)
-        user = [unquote(each) for each in (url.username, url.password) if each]
-        told = [*user, *self.query.values(), *(value for _, value in self.headers)]
-        secrets = [self.key or "", *(each for each in told if len(each) > 3)]
-        forms = {form for secret in secrets if secret for form in forms_of(secret)}
+        user, password = unquote(url.username or ""), unquote(url.password or "")
+        told = [("key", self.key or ""), ("password", password), ("user", user)]
+        told += [*self.query.items(), *self.headers]
+        secrets = [value for name, value in told if is_secret(name.replace("-", "_"), value)]
+        if user or password:
+            secrets += [f"{url.netloc.rpartition('@')[0]}@", f"{user}:{password}"]
+            secrets.append(base64.b64encode(secrets[-1].encode()).decode())
+        forms = {form for secret in secrets for form in forms_of(secret)}
         for form in sorted(forms, key=len, reverse=True):
             text = text.replace(form, "…")
         return text

@@ -24,6 +24,8 @@ _NAMES = re.compile(
 _IN_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^/?#:@]*:([^/?#@]+)@", re.IGNORECASE)
 # Shorter ones are words that stand anywhere.
 _SHORTEST = 8
+# The same of what is called a secret.
+_SHORTEST_NAMED = 4
 
 
 def names_a_secret(variable: str) -> bool:
@@ -33,6 +35,15 @@ def names_a_secret(variable: str) -> bool:
     (True, False, False)
     """
     return variable not in {"PWD", "OLDPWD"} and _NAMES.search(variable) is not None
+
+
+def is_secret(name: str, value: str) -> bool:
+    """Whether `value`, which stands under `name`, is a secret that can be told from words.
+
+    >>> is_secret("user", "user"), is_secret("user", "mary.ann"), is_secret("password", "user")
+    (False, True, True)
+    """
+    return len(value) >= (_SHORTEST_NAMED if names_a_secret(name) else _SHORTEST)
 
 
 def _secrets_in(name: str, value: str) -> list[str]:

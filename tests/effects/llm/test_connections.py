@@ -267,6 +267,28 @@ def test_a_key_is_masked_in_whatever_form_it_comes(key: str):
         assert form not in endpoint.masked(f"<{form}> {json.dumps(form)}")
 
 
+@pytest.mark.parametrize(
+    ("url", "text", "shown"),
+    [
+        ("http://user:hush@h/v1", '{"role": "user"} hush', '{"role": "user"} …'),
+        ("http://user:hush@h/v1", "at http://user:hush@h/v1", "at http://…h/v1"),
+        ("http://user:pw@h/v1", "a user at //user:pw@h", "a user at //…h"),
+        ("http://user:pw@h/v1", "user:pw dXNlcjpwdw==", "… …"),
+        ("http://user@h/v1", "user at //user@h", "user at //…h"),
+        ("http://user:user@h/v1", '"role": "user"', '"role": "…"'),
+        ("http://mary.ann@h/v1", "mary.ann", "…"),
+        ("http://h/v1?mode=text&token=oh-no&id=12345678", "text oh-no 12345678", "text … …"),
+    ],
+)
+def test_a_word_is_masked_only_where_it_is_a_secret(url: str, text: str, shown: str):
+    assert Endpoint(provider="custom", base_url=url).masked(text) == shown
+
+
+@pytest.mark.parametrize(("key", "shown"), [("x", "a text"), ("text", "a …")])
+def test_a_key_of_a_letter_is_none(key: str, shown: str):
+    assert Endpoint(provider="custom", base_url="http://h/v1", key=key).masked("a text") == shown
+
+
 def test_loggers_of_the_transport_tell_of_the_requests_of_others(
     caplog: pytest.LogCaptureFixture,
 ):
