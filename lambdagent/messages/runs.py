@@ -29,7 +29,8 @@ MESSAGES: dict[str, Text] = {
     "R013": Text(
         "the budget of the run is used up: `budget.{name}` is {limit}",
         why="spent so far: {spent}; no further call of a model is begun",
-        fix="raise it in the file, or with `--budget {name}=…`; a kept run goes on from here",
+        fix="raise it in the file, or with `--budget {name}=…`;"
+        " a run that is kept (`--checkpoint-dir DIR`, in Python `Run`) goes on from here",
     ),
     "R014": Text(
         "the run may need more than its budget: up to {most}, and `budget.{name}` is {limit}",
@@ -44,7 +45,8 @@ MESSAGES: dict[str, Text] = {
     "R016": Text(
         "`budget.{name}` cannot be kept: an answer of `{model}` does not say what it took",
         why="the number is never guessed, and no further call of a model is begun",
-        fix="limit `budget.calls` instead; a kept run goes on from here",
+        fix="limit `budget.calls` instead;"
+        " a run that is kept (`--checkpoint-dir DIR`, in Python `Run`) goes on from here",
     ),
     "R007": Text(
         "{whence} is no {wanted}: {got}",

@@ -29,6 +29,7 @@ def test_a_run_ends_with_its_budget(loop: Command, engine: str):
     assert "error[R013]" in done.err
     assert "`budget.calls` is 3" in done.err
     assert "spent so far: 3 model calls" in done.err
+    assert "kept (`--checkpoint-dir DIR`, in Python `Run`) goes on from here" in done.err
     assert done.err.count("think") == 3
 
 

@@ -29,7 +29,8 @@ MESSAGES: dict[str, Text] = {
     "R013": Text(
         "运行的预算已用完：`budget.{name}` 为 {limit}",
         why="目前已用：{spent}；不再发起模型调用",
-        fix="在文件中增大它，或用 `--budget {name}=…`；已保存的运行从这里继续",
+        fix="在文件中增大它，或用 `--budget {name}=…`；"
+        "保存了的运行（`--checkpoint-dir DIR`，Python 中用 `Run`）从这里继续",
     ),
     "R014": Text(
         "运行可能超出预算：至多需要 {most}，而 `budget.{name}` 为 {limit}",
@@ -44,7 +45,8 @@ MESSAGES: dict[str, Text] = {
     "R016": Text(
         "无法遵守 `budget.{name}`：`{model}` 的一次回答没有说明它的用量",
         why="这个数从不猜测，也不再发起模型调用",
-        fix="改为限制 `budget.calls`；已保存的运行从这里继续",
+        fix="改为限制 `budget.calls`；"
+        "保存了的运行（`--checkpoint-dir DIR`，Python 中用 `Run`）从这里继续",
     ),
     "R007": Text(
         "{whence}不是{wanted}：{got}",
