@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import lru_cache
 from typing import Any, Final
 from urllib.parse import unquote, urlsplit
@@ -26,22 +26,24 @@ _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 _TRUST: Final = ("SSL_CERT_FILE", "SSL_CERT_DIR")
 
 
-class _Limited(httpx2.AsyncByteStream):
+class Limited(httpx2.AsyncByteStream):
     """A body that is read only as long as it may be one of an answer."""
 
-    def __init__(self, body: Any) -> None:
+    def __init__(self, body: Any, too_long: Callable[[], Exception]) -> None:
+        """Read `body`; `too_long` makes what is raised where it has no end."""
         self._body = body
+        self._too_long = too_long
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         read = 0
         async for piece in self._body:
             read += len(piece)
             if read > MOST_BYTES:
-                what = phrase("the answer is longer than {most} bytes", most=MOST_BYTES)
-                raise OutOfFormError(what)
+                raise self._too_long()
             yield piece
 
     async def aclose(self) -> None:
+        """Read no more."""
         await self._body.aclose()
 
 
@@ -57,7 +59,11 @@ async def _look_at(response: httpx2.Response) -> None:
             # Neither prompts nor keys are for whoever is named there.
             what = phrase("it sends requests on to {url}", url=shown_url(location))
             raise OutOfFormError(what, CHECK_URL)
-    response.stream = _Limited(response.stream)
+    response.stream = Limited(response.stream, _too_long)
+
+
+def _too_long() -> OutOfFormError:
+    return OutOfFormError(phrase("the answer is longer than {most} bytes", most=MOST_BYTES))
 
 
 @lru_cache(1)

@@ -12,6 +12,7 @@ import attrs
 
 from lambdagent.ir import registry
 from lambdagent.ir.data import Record
+from lambdagent.ir.url import secrets_of_url
 
 # Speak the Model Context Protocol over HTTP, or as a process of ours; or take one POST for a call.
 HTTP: Final = "http"
@@ -49,9 +50,14 @@ class Server:
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """What no text may show: values of headers and of variables, longest first."""
+        """What no text may show, longest first.
+
+        That is values of headers and of variables, and what `shown_url` leaves out of addresses.
+        """
         told = [value for _, value in (*self.headers, *self.env)]
         told += [word for value in told for word in value.split()]
+        for address in (self.url, *self.args):
+            told += secrets_of_url(address)
         return tuple(sorted({each for each in told if len(each) >= _SHORTEST}, key=len))[::-1]
 
 

@@ -1,6 +1,7 @@
 """What of a URL may be shown."""
 
 import re
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 _URL = re.compile(
     r"((?:[A-Za-z][A-Za-z0-9+.-]*:)?//)?"  # scheme
@@ -23,3 +24,23 @@ def shown_url(url: str) -> str:
     """
     found = _URL.fullmatch(url)
     return _HIDDEN if found is None else (found[1] or "") + found[2]
+
+
+def secrets_of_url(url: str) -> list[str]:
+    """Return what `shown_url` leaves out that may be secret: password and values of the query.
+
+    >>> secrets_of_url("https://bob:hunter%202@example.com/v1?api_key=hush")
+    ['hunter%202', 'hunter 2', 'hush', 'api_key=hush']
+    >>> secrets_of_url("notes.py"), secrets_of_url("https://[")
+    ([], [])
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return []
+    if not parts.netloc:
+        return []
+    password = parts.password or ""
+    values = [value for _, value in parse_qsl(parts.query)]
+    found = [password, unquote(password), *values, parts.query]
+    return [each for each in dict.fromkeys(found) if each]

@@ -9,11 +9,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any, Final, TypeVar
+
+import attrs
 
 import lambdagent
 from lambdagent.effects.mcp.results import answer_of, arguments_of, declared_tool
 from lambdagent.effects.protocol import ToolFailure, ToolInvocation
+from lambdagent.effects.redaction import Redaction
 from lambdagent.effects.transport_log import LOGGER, claim, hush
 from lambdagent.effects.wire_names import whole_data
 from lambdagent.ir.data import Data, Record
@@ -33,9 +37,32 @@ hush(
 # The handshake that all servers know comes first: some hang up when anything else does.
 _MODES: Final = ("legacy", "auto")
 _REFUSED: Final = (401, 403)
-_PAGES: Final = 1_000
+_FORGOTTEN: Final = (400, 404)  # what servers say that do not know our session any more
+_MOST_TOOLS: Final = 10_000
+_MOST_PAGES: Final = 1_000
 _ENDS_S: Final = 0.5  # how long a call that nobody waits for may take to say so
 _LEAVES_S: Final = 3.0  # and a connection: more than a process has to end
+
+
+@attrs.define
+class _Heard:
+    """How the newest request of one call was refused, if it was."""
+
+    status: int | None = None
+
+
+# The SDK sends a request in the context of whoever makes it, so calls at once do not mix.
+_heard: Final[ContextVar[_Heard | None]] = ContextVar("_heard", default=None)
+
+
+async def _look_at(response: Any) -> None:
+    """Note how a request was refused, if it was, and limit the body of the answer."""
+    from lambdagent.effects.mcp.limited import limit
+
+    heard = _heard.get()
+    if heard is not None and response.request.method == "POST":  # listening may be refused
+        heard.status = response.status_code if response.status_code >= 400 else None
+    limit(response)
 
 
 class ServerError(Exception):
@@ -111,7 +138,7 @@ class McpConnection:
     async def close(self) -> None:
         """End the connection, and the server if it is a process."""
         self._leave()
-        await asyncio.gather(*(session.ended() for session in [*self._leaving]))
+        await asyncio.gather(*(session.end() for session in [*self._leaving]))
 
     def _leave(self) -> None:
         """Begin to end the session that there is."""
@@ -154,7 +181,9 @@ class _Session:
         self._lost = False
         self._server = server
         self._environment = environment
-        self._status: int | None = None
+        self._redaction = Redaction(environment)
+        self._calls = 0
+        self._is_left = False
         self._error: Exception | None = None
         self._transport: Any = None
         self._leaves = asyncio.Event()
@@ -181,13 +210,15 @@ class _Session:
         """Return the tools of all pages."""
         found: list[Tool] = []
         cursor: str | None = None
-        for _ in range(_PAGES):
+        for _ in range(_MOST_PAGES):
             page = await self._client.result().list_tools(cursor=cursor)
             found += [declared_tool(self._server.name, listed) for listed in page.tools]
-            if page.next_cursor is None or page.next_cursor == cursor:
+            if len(found) > _MOST_TOOLS:
                 break
+            if page.next_cursor is None or page.next_cursor == cursor:
+                return tuple(found)
             cursor = page.next_cursor
-        return tuple(found)
+        raise ServerError(phrase("its list of tools has no end"), _FAR)
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Any:
         """Return the result of a call, not held against what the tool says of its results."""
@@ -200,7 +231,9 @@ class _Session:
             session = self._client.result().session
             return await session.send_request(request, types.CallToolResult)
         except MCPError as error:
-            if _is_closed(error) or self._is_over or self._status is not None:
+            heard = _heard.get()
+            is_refused = heard is not None and heard.status is not None
+            if _is_closed(error) or self._is_over or is_refused:
                 raise
             final = error.code in {types.INVALID_PARAMS, types.METHOD_NOT_FOUND}
             return _Refusal(self._masked(error.message), may_pass=not final)
@@ -211,7 +244,10 @@ class _Session:
         Raises:
             ServerError: The connection is lost, or the server said what it may not.
         """
+        heard = _Heard()
+        _heard.set(heard)
         task = asyncio.ensure_future(work)
+        self._calls += 1
         task.add_done_callback(lambda done: done.cancelled() or done.exception())  # it is seen
         try:
             await asyncio.wait([task, self.task], return_when=asyncio.FIRST_COMPLETED)
@@ -219,24 +255,31 @@ class _Session:
             if not task.done():
                 task.cancel()
                 await asyncio.wait([task], timeout=_ENDS_S)
+            self._calls -= 1
+            if self._is_left and not self._calls:
+                self._leaves.set()
         error = None if task.cancelled() or not task.done() else task.exception()
         if task.done() and not task.cancelled() and error is None:
             return task.result()
         if error is None or self._is_over:
             self._lost = True
-            raise self._failure(self._error)
-        self._lost = self._lost or _is_closed(error) or self._status is not None
-        raise self._failure(error) from error
+            raise self._failure(self._error, None)
+        if isinstance(error, ServerError):
+            raise error
+        self._lost = self._lost or _is_closed(error) or heard.status in _FORGOTTEN
+        raise self._failure(error, heard.status) from error
 
     def leave(self) -> None:
-        """Begin to end the connection."""
-        self._lost = True
-        self._leaves.set()
+        """Begin to end the connection, as soon as the calls are over that are under way."""
+        self._lost = self._is_left = True
+        if not self._calls:
+            self._leaves.set()
         if not self._client.done():
             self.task.cancel()
 
-    async def ended(self) -> None:
-        """Wait until the connection has ended, and the server if it is a process."""
+    async def end(self) -> None:
+        """End the connection, whoever waits for it, and the server if it is a process."""
+        self._leaves.set()
         await asyncio.wait([self.task], timeout=_LEAVES_S)
         if not self.task.done():  # the server does not answer our farewell
             self.task.cancel()
@@ -251,13 +294,15 @@ class _Session:
     async def _hold(self) -> None:
         """Open the session, and hold it open until it is closed or lost."""
         claim()
+        heard = _Heard()
+        _heard.set(heard)
         try:
             async with asyncio.timeout(self._server.timeout_s) as limit:
                 for mode in _MODES:
                     try:
                         await self._live(mode, limit)
                     except Exception as caught:
-                        if mode == _MODES[-1] or not self._knows_another(caught):
+                        if mode == _MODES[-1] or not self._knows_another(caught, heard):
                             raise
                     else:
                         return
@@ -266,7 +311,7 @@ class _Session:
         finally:
             self._lost = True
             if not self._client.done():
-                self._client.set_exception(self._failure(self._error))
+                self._client.set_exception(self._failure(self._error, heard.status))
                 self._client.exception()  # seen, whether or not anybody waits
 
     async def _live(self, mode: str, limit: asyncio.Timeout) -> None:
@@ -287,9 +332,9 @@ class _Session:
         from lambdagent.effects.connections import MOST_BYTES
 
         async with httpx2.AsyncClient(
-            headers=dict(self._server.headers),
+            headers={"Accept-Encoding": "identity", **dict(self._server.headers)},
             timeout=None,
-            event_hooks={"response": [self._note_status]},
+            event_hooks={"response": [_look_at]},
         ) as http:
             transport = streamable_http_client(
                 self._server.url, http_client=http, max_sse_event_size=MOST_BYTES
@@ -299,20 +344,14 @@ class _Session:
 
     async def _stay(self, client: Any, limit: asyncio.Timeout) -> None:
         limit.reschedule(None)
-        self._status = None
         self._client.set_result(client)
         await self._leaves.wait()
 
-    async def _note_status(self, response: Any) -> None:
-        """Remember how the newest request was refused, if it was; listening may always be."""
-        if response.request.method == "POST":
-            self._status = response.status_code if response.status_code >= 400 else None
-
-    def _knows_another(self, error: BaseException) -> bool:
+    def _knows_another(self, error: BaseException, heard: _Heard) -> bool:
         """Whether a server that refused our handshake may know another one."""
         from mcp.shared.exceptions import MCPError
 
-        if self._client.done() or self._status in _REFUSED or _is_closed(error):
+        if self._client.done() or heard.status in _REFUSED or _is_closed(error):
             return False
         return any(isinstance(each, MCPError) for each in _leaves(error))
 
@@ -321,17 +360,22 @@ class _Session:
     def _masked(self, text: str) -> str:
         for secret in self._server.hidden:
             text = text.replace(secret, "…")
-        return text
+        return self._redaction.text(text)
 
-    def _failure(self, error: BaseException | None) -> ServerError:
-        """Return what is to be said of `error`, which ended the connection or a call."""
+    def _failure(self, error: BaseException | None, status: int | None) -> ServerError:
+        """Return what is to be said of `error`, which ended the connection or a call.
+
+        `status` is that of the last request, if it was refused.
+        """
         server, told = self._server, [] if error is None else list(_leaves(error))
         if any(isinstance(each, TimeoutError) for each in told):
             what = phrase("it does not answer within {limit} s", limit=f"{server.timeout_s:g}")
             return ServerError(what, phrase("raise `timeout` of the server"))
-        if self._status is not None:
+        if status is not None:
             hint = phrase("check `url` and `headers` of the server")
-            return ServerError(f"HTTP {self._status}", hint, str(self._status))
+            return ServerError(f"HTTP {status}", hint, str(status))
+        if self._transport is not None and self._transport.overflowed:
+            return ServerError(phrase("the answer is too long"), _FAR)
         said = next((each for each in told if type(each).__name__ == "MCPError"), None)
         if said is not None and not _is_closed(said):
             reason = self._masked(str(said))

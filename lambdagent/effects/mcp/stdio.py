@@ -45,13 +45,14 @@ class StdioTransport:
 
     Attributes:
         ended: Whether the server says nothing more.
+        overflowed: Whether that is because it said too much at once.
     """
 
     def __init__(
         self, server: Server, environment: Mapping[str, str], masked: Callable[[str], str]
     ) -> None:
         """Be about `server`; of what it says, the log is told what `masked` leaves."""
-        self.ended = False
+        self.ended = self.overflowed = False
         self._server = server
         self._environment = {**without_secrets(environment), **dict(server.env)}
         self._masked = masked
@@ -134,6 +135,8 @@ class StdioTransport:
                     message = self._message(line)
                     if message is not None:
                         await said.send(message)
+        except OverflowError:
+            self.overflowed = True
         except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
             pass
         finally:
@@ -146,7 +149,7 @@ class StdioTransport:
         try:
             return SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
         except ValueError:
-            text = self._masked(line.decode("utf-8", "replace").strip()[:_SHOWN])
+            text = self._masked(line.decode("utf-8", "replace").strip())[:_SHOWN]
         if not self._noisy:
             self._noisy = True
             told = "mcp %s: writes what is no message on its standard output, skipped: %s"
@@ -167,9 +170,9 @@ class StdioTransport:
             await said.aclose()
 
     async def _tell(self, errors: asyncio.StreamReader) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, OverflowError):
             async for line in _lines(errors):
-                text = self._masked(line.decode("utf-8", "replace").rstrip()[:_SHOWN])
+                text = self._masked(line.decode("utf-8", "replace").rstrip())[:_SHOWN]
                 LOGGER.debug("mcp %s: stderr: %s", self._server.name, text)
 
     # --- its end ---------------------------------------------------------------------------------
@@ -204,7 +207,7 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
     """Yield the lines of `stream`, without a limit that a large answer would reach.
 
     Raises:
-        OSError: A line has no end.
+        OverflowError: A line has no end.
     """
     held: list[bytes] = []
     size = 0
@@ -214,7 +217,7 @@ async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[bytes]:
         size += len(first)
         if size > _LONGEST_LINE:
             what = "a line has no end"
-            raise OSError(what)
+            raise OverflowError(what)
         for each in more:
             yield b"".join(held)
             held, size = [each], len(each)

@@ -93,7 +93,7 @@ MESSAGES: dict[str, Text] = {
         why="分叉可以改变它的 `input`，或者某一步的回答，例如 `3` 或 `3:text`",
         fix="写 `input=TEXT`，或者步骤的编号，例如 `3=TEXT`",
     ),
-    "U039": Text("没有{thing} `{name}`", why="现有：{known}", fix="{hint}"),
+    "U039": Text("{thing} `{name}` 不存在", why="现有：{known}", fix="{hint}"),
     "U040": Text(
         "不能这样调用 `{tool}`：{reason}",
         fix="写出含全部参数的 JSON；只有一个参数时直接写出",

@@ -17,6 +17,8 @@ PHRASES: dict[str, str] = {
         "检查该服务器的 `command`、`args` 和 `env`；LAMBDAGENT_LOG=debug 会显示它写了什么"
     ),
     "it ended": "它已经结束",
+    "the answer is too long": "回答太长",
+    "its list of tools has no end": "它的工具列表没有尽头",
     "it answers: {reason}": "它回答：{reason}",
     "what it says is not in the form of the protocol": "它的回答不符合协议的格式",
     "check `url` of the server, and whether it runs": "检查该服务器的 `url`，以及它是否在运行",

@@ -42,6 +42,7 @@ FAULTS = {
     "paged": "lists two tools on a page",
     "broken": "answers `initialize` with an error",
     "gone": "ends at once",
+    "says": "writes its arguments and its variable HIDDEN on standard error, far to the right",
     "modern": "knows no `initialize`, but `server/discover`, as of 2026",
 }
 
@@ -132,6 +133,9 @@ def main(words):
         sys.exit(1)
     if "noisy" in words:
         print("Plain server ready on stdio", flush=True)
+    if "says" in words:
+        said = f"says {' '.join(sys.argv[2:])}".ljust(180)
+        print(f"{said}{os.environ['HIDDEN']}", file=sys.stderr, flush=True)
     if "child" in words:
         child = subprocess.Popen(["sleep", "60"])
         print(child.pid, file=sys.stderr, flush=True)

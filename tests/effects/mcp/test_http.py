@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+from lambdagent.effects import connections
 from lambdagent.effects.mcp import discover, session
+from lambdagent.effects.protocol import ToolFailure
 from lambdagent.errors import EffectError
 from lambdagent.ir.data import thaw
 from lambdagent.ir.remote import STDIO, Server
@@ -101,6 +103,47 @@ def test_a_server_that_does_not_answer_our_farewell_is_left(monkeypatch):
     with serving(app=Deaf()) as port, calls(web(port)) as made:
         assert made("add", {"a": 1, "b": 1}) == "2"
     assert left.is_set()
+
+
+@pytest.mark.parametrize("status", [503, 404])
+def test_a_call_that_is_refused_harms_none_beside_it(status):
+    class Refusing:
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            if scope["type"] != "http" or not refuses.is_set():
+                await app(scope, receive, send)
+                return
+            refuses.clear()
+            await send({"type": "http.response.start", "status": status, "headers": []})
+            await send({"type": "http.response.body", "body": b""})
+
+    async def beside() -> Any:
+        waits = asyncio.create_task(made.tool("wait").acall(invocation({"seconds": 0.15})))
+        await asyncio.sleep(0.05)
+        refuses.set()
+        with pytest.raises(ToolFailure, match=rf"\[MCP_ERROR: {status}\]"):
+            await made.tool("add").acall(invocation(one))
+        assert await made.tool("add").acall(invocation(one)) == "2"
+        assert not waits.done()
+        return await waits
+
+    app, refuses, one = (
+        sdk_server.made().streamable_http_app(),
+        threading.Event(),
+        {"a": 1, "b": 1},
+    )
+    with serving(app=Refusing()) as port, calls(web(port)) as made:
+        assert made("add", one) == "2"
+        assert asyncio.run(beside()) == "waited"
+
+
+def test_an_answer_without_end_is_not_read(monkeypatch):
+    monkeypatch.setattr(connections, "MOST_BYTES", 5_000)
+    app = sdk_server.made().streamable_http_app(json_response=True)
+    with serving(app=app) as port, calls(web(port)) as made:
+        text = made.failure("much", {"size": 10_000})
+        assert text.startswith("[TOOL_ERROR: much] ")
+        assert text.endswith("the answer is too long")
+        assert made("add", {"a": 1, "b": 1}) == "2"
 
 
 # --- what is no MCP server -----------------------------------------------------------------------

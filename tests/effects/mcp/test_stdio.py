@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from lambdagent import from_config, run
-from lambdagent.effects.mcp import discover, pool
+from lambdagent.effects.mcp import discover, pool, session, stdio
 from lambdagent.effects.protocol import Cancellation, ToolFailure
 from lambdagent.errors import BudgetError, EffectError
 from lambdagent.ir.data import Record, freeze
@@ -282,3 +282,27 @@ def test_what_no_arguments_could_fit_is_left_out_of_a_schema(caplog):
     assert found["echo"].parameters == freeze(told)
     told = logged(caplog, logging.WARNING)
     assert told == ["mcp plain/odd: left out of its schema: properties.x.type"]
+
+
+def test_a_list_of_tools_without_end_is_told(monkeypatch):
+    monkeypatch.setattr(session, "_MOST_TOOLS", 3)
+    with pytest.raises(EffectError, match="its list of tools has no end"):
+        discover([plain("paged")], os.environ)
+
+
+def test_an_answer_without_end_is_told(monkeypatch):
+    monkeypatch.setattr(stdio, "_LONGEST_LINE", 70_000)
+    with calls(plain("paged")) as said:
+        assert said.failure("echo", {"x": "y" * 200_000}) == "[MCP_ERROR: the answer is too long]"
+        assert said("add", {"a": 1}) == "1"
+
+
+def test_the_log_hides_secrets_wherever_it_cuts_a_line(caplog):
+    caplog.set_level(logging.DEBUG, "lambdagent")
+    secret = "hush-" * 10
+    env = (("HIDDEN", secret),)
+    url = "https://ann:hunter222@a.example/mcp?key=query-key"
+    with calls(plain("noisy", "says", url, env=env)) as said:
+        assert said("add", {"a": 1}) == "1"
+    assert soon(lambda: "says" in caplog.text)
+    assert not [each for each in ("hush", "hunter222", "query-key") if each in caplog.text]
