@@ -13,6 +13,7 @@ from lambdagent.ir.data import Record, thaw
 from lambdagent.ir.data_text import data_text
 from lambdagent.ir.exchange import Failure
 from lambdagent.ir.labels import TERMINATE
+from lambdagent.ir.remote import STDIO
 from lambdagent.messages import phrase, say, told
 
 _FAILED = 1
@@ -88,7 +89,7 @@ def _lines(survey: Survey) -> Iterator[str]:
         yield f"\n{say('Servers:')}"
     for each in survey.servers:
         took = f"{each.elapsed_s * 1000:.0f}ms"
-        place = each.place or say("a process")
+        place = say("a process") if each.transport == STDIO else each.place
         if each.reason is not None:
             stands = f"✗ {told(each.reason)}"
         elif each.count is None:

@@ -60,20 +60,21 @@ class PostConnection:
         """Return the status and the text of the answer."""
         import httpx2
 
-        if self._client is None:
-            # Whoever calls has a limit for all of it.
-            self._client = httpx2.AsyncClient(timeout=None)
+        from lambdagent.effects.mcp.web import headers_of
+
         body = json.dumps({"tool": tool, "input": given}, ensure_ascii=False)
-        # Packed bytes would be unpacked without a limit.
-        usual = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        headers = {**usual, **dict(self._server.headers)}
+        headers = headers_of(self._server, {"Content-Type": "application/json"})
         content = body.encode("utf-8", "replace")
         try:
+            if self._client is None:
+                # Whoever calls has a limit for all of it.
+                self._client = httpx2.AsyncClient(timeout=None)
             async with self._client.stream(
                 "POST", self._server.url, content=content, headers=headers
             ) as answer:
                 return answer.status_code, await _text(answer)
-        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, ImportError, OSError, ValueError) as error:
+            # The later ones are what the environment says of proxies and certificates.
             LOGGER.warning("mcp %s: %s", self._server.name, type(error).__name__)
             raise ToolFailure("[MCP_ERROR: no connection]") from error
 

@@ -57,7 +57,7 @@ _heard: Final[ContextVar[_Heard | None]] = ContextVar("_heard", default=None)
 
 async def _look_at(response: Any) -> None:
     """Note how a request was refused, if it was, and limit the body of the answer."""
-    from lambdagent.effects.mcp.limited import limit
+    from lambdagent.effects.mcp.web import limit
 
     heard = _heard.get()
     if heard is not None and response.request.method == "POST":  # listening may be refused
@@ -330,9 +330,10 @@ class _Session:
         from mcp.client.streamable_http import streamable_http_client
 
         from lambdagent.effects.connections import MOST_BYTES
+        from lambdagent.effects.mcp.web import headers_of
 
         async with httpx2.AsyncClient(
-            headers={"Accept-Encoding": "identity", **dict(self._server.headers)},
+            headers=headers_of(self._server, {}),
             timeout=None,
             event_hooks={"response": [_look_at]},
         ) as http:

@@ -99,6 +99,22 @@ def test_nobody_there_is_an_answer_too():
         assert made.failure("forecast", "x") == "[MCP_ERROR: no connection]"
 
 
+def test_a_header_that_is_no_ascii_is_sent(local_server: LocalServer):  # noqa: F811
+    local_server.answers.append(Answer({"output": "rain"}))
+    headers = (("X-City", "Malmö"), ("content-type", "text/json"))
+    with calls(node(local_server.url, headers=headers)) as made:
+        assert made("forecast", "x") == "rain"
+    told = local_server.asked[0].headers
+    assert told["x-city"].encode("latin-1") == "Malmö".encode()
+    assert told["content-type"] == "text/json"
+
+
+def test_a_proxy_that_cannot_be_used_is_an_answer_too(monkeypatch):
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:9")
+    with calls(node("http://127.0.0.1:9")) as made:
+        assert made.failure("forecast", "x") == "[MCP_ERROR: no connection]"
+
+
 FILE = """\
 type: react
 name: forecaster
