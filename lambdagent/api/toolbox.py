@@ -192,6 +192,8 @@ def call_tool(survey: Survey, name: str, text: str) -> Data | Failure:
     site = next((each for each in sites if each.static["name"] == name), None)
     listed = {tool.name: tool for tool in survey.tools}
     if site is None:
+        if survey.problems:  # it may be a tool of one of these servers
+            raise EffectError(survey.problems)
         known = [str(each.static["name"]) for each in sites]
         raise UsageError(_unknown(phrase("tool"), name, known))
     parameters = listed[name].parameters

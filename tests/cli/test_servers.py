@@ -198,6 +198,8 @@ def test_tools_tells_of_servers_that_cannot_be_used(command: Command):  # noqa: 
     assert done.code == 1
     assert done.out.splitlines()[-1] == "  plain  a process  ✗ it ended"
     assert command("tools", file, "--discover", "plain").code == 1
+    done = command("tools", file, "--test", "add", "4")
+    assert (done.code, "E024" in done.err) == (1, True)
     node = "app: {mcp: {custom: {nodes: {w: {url: 'http://127.0.0.1:9/x?key=hush'}}}}}"
     text = f"type: react\nname: n\nsystemPrompt: p\nmodel: {{provider: openai, name: m}}\n{node}\n"
     command.write("node.yml", f"{text}mcp: {{onlineTool: {{w: [t]}}}}\n")

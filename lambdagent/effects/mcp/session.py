@@ -233,7 +233,7 @@ class _Session:
         except MCPError as error:
             heard = _heard.get()
             is_refused = heard is not None and heard.status is not None
-            if _is_closed(error) or self._is_over or is_refused:
+            if _is_closed(error) or self._is_over or is_refused or error.code == types.PARSE_ERROR:
                 raise
             final = error.code in {types.INVALID_PARAMS, types.METHOD_NOT_FOUND}
             return _Refusal(self._masked(error.message), may_pass=not final)
@@ -363,6 +363,14 @@ class _Session:
             text = text.replace(secret, "…")
         return self._redaction.text(text)
 
+    def _is_too_long(self, said: BaseException | None) -> bool:
+        """Whether an answer was not read to its end; `said` is what the SDK says of it."""
+        if self._server.transport == STDIO:
+            return bool(self._transport is not None and self._transport.overflowed)
+        from lambdagent.effects.mcp.web import TOO_LONG
+
+        return said is not None and _is_out_of_form(said) and str(said).endswith(TOO_LONG)
+
     def _failure(self, error: BaseException | None, status: int | None) -> ServerError:
         """Return what is to be said of `error`, which ended the connection or a call.
 
@@ -375,13 +383,13 @@ class _Session:
         if status is not None:
             hint = phrase("check `url` and `headers` of the server")
             return ServerError(f"HTTP {status}", hint, str(status))
-        if self._transport is not None and self._transport.overflowed:
-            return ServerError(phrase("the answer is too long"), _FAR)
         said = next((each for each in told if type(each).__name__ == "MCPError"), None)
-        if said is not None and not _is_closed(said):
+        if self._is_too_long(said):
+            return ServerError(phrase("the answer is too long"), _FAR)
+        if said is not None and not _is_closed(said) and not _is_out_of_form(said):
             reason = self._masked(str(said))
             return ServerError(phrase("it answers: {reason}", reason=reason), _FAR)
-        if any(type(each).__name__ == "ValidationError" for each in told):
+        if any(type(each).__name__ == "ValidationError" or _is_out_of_form(each) for each in told):
             return ServerError(phrase("what it says is not in the form of the protocol"), _FAR)
         for each in told:
             LOGGER.debug("mcp %s: %s", server.name, type(each).__name__)
@@ -415,6 +423,13 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
             yield from _leaves(each)
     else:
         yield error
+
+
+def _is_out_of_form(error: BaseException) -> bool:
+    """Whether an error of the SDK says that an answer could not be read."""
+    from mcp.types import PARSE_ERROR
+
+    return getattr(error, "code", None) == PARSE_ERROR
 
 
 def _is_closed(error: BaseException) -> bool:

@@ -6,11 +6,14 @@ Imported where a server is connected, since the transport takes a while to load.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import httpx2
 
 from lambdagent.effects.connections import Limited
 from lambdagent.ir.remote import Server
+
+TOO_LONG: Final = "the answer is too long"
 
 
 class TooLongError(httpx2.StreamError):
@@ -40,4 +43,4 @@ def limit(response: httpx2.Response) -> None:
 
 
 def _too_long() -> TooLongError:
-    return TooLongError("the answer is too long")
+    return TooLongError(TOO_LONG)
