@@ -94,6 +94,8 @@ def _lines(survey: Survey) -> Iterator[str]:
             stands = f"✗ {told(each.reason)}"
         elif each.count is None:
             stands = f"✓ {say('reachable ({took})', took=took)}"
+        elif each.count == 1:
+            stands = f"✓ {say('one tool ({took})', took=took)}"
         else:
             stands = f"✓ {say('{count} tools ({took})', count=each.count, took=took)}"
         yield f"  {each.name}  {place}  {stands}"

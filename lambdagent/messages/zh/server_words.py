@@ -35,6 +35,7 @@ PHRASES: dict[str, str] = {
     "Servers:": "服务器：",
     "a process": "进程",
     "base case": "基本情形",
+    "one tool ({took})": "1 个工具（{took}）",
     "{count} tools ({took})": "{count} 个工具（{took}）",
     "name one of them": "写出其中一个",
     "tool": "工具",
