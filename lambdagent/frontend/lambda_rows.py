@@ -12,8 +12,8 @@ from typing import Any
 
 from lambdagent.errors import Diagnostic, finding
 from lambdagent.frontend.lambda_sites import (
+    ARGUMENTS,
     COMMAND,
-    OBJECT,
     SCHEMA,
     STRATEGY,
     TEXT,
@@ -56,7 +56,7 @@ FIELDS: Mapping[str, Mapping[str, Kind]] = {
         "idempotent": TRUTH,
         "confirm": TRUTH,
         "timeout": WAIT,
-        "parameters": OBJECT,
+        "parameters": ARGUMENTS,
         "retries": WHOLE,
         "server": TEXT,
     },

@@ -19,7 +19,7 @@ from lambdagent.frontend.report import nearest
 from lambdagent.ir.abi import is_type
 from lambdagent.ir.data import Data, Record
 from lambdagent.ir.data_text import data_text
-from lambdagent.ir.fields import is_schema
+from lambdagent.ir.fields import is_object_schema, is_schema
 from lambdagent.ir.labels import EARLY_STOP_NAMES
 from lambdagent.ir.model import TOOL_CALLING, Model, model_row
 from lambdagent.ir.program import Program
@@ -69,7 +69,7 @@ def _are_tools(value: Any) -> bool:
         isinstance(item, Record)
         and {"name", "description"} <= {*item} <= {"name", "description", "parameters"}
         and _are_texts((item["name"], item["description"]))
-        and isinstance(item.get("parameters", item), Record)
+        and ("parameters" not in item or is_object_schema(item["parameters"]))
         for item in value
     )
 
@@ -90,6 +90,7 @@ LABELS = Kind(
     lambda value: _are_texts(value) and 0 < len(value) == len(set(value)),
 )
 OBJECT = Kind(phrase("an object"), lambda value: isinstance(value, Record))
+ARGUMENTS = Kind(phrase("the JSON Schema of an object"), is_object_schema)
 SCHEMA = Kind(phrase("a JSON Schema of which all can be checked"), is_schema)
 ROWS = Kind(phrase("what its `text` is read as"), lambda _: True)
 TOOLS = Kind(phrase("a list of {name, description, parameters}"), _are_tools)
@@ -169,7 +170,7 @@ FIELDS: Mapping[str, Mapping[str, Field]] = {
         "input": Field(TEXT, OPTIONAL),
         "retries": Field(WHOLE, OPTIONAL),
         "server": Field(TEXT, OPTIONAL),
-        "parameters": Field(OBJECT, OPTIONAL),
+        "parameters": Field(ARGUMENTS, OPTIONAL),
     },
     "now": {},
     "conv.read": _read,

@@ -99,11 +99,14 @@ def object_schema(value: Any) -> Any:
 
 
 def object_schema_or_none(_owner: object, field: attrs.Attribute[Any], value: object) -> None:
-    """Refuse what is neither the JSON Schema of an object nor None; it may say what it likes."""
-    if value is None:
-        return
-    if not isinstance(value, Record) or value.get("type") != "object" or not is_json(value):
+    """Refuse what is neither the JSON Schema of an object nor None."""
+    if value is not None and not is_object_schema(value):
         refuse(field, "the JSON Schema of an object, or None", value)
+
+
+def is_object_schema(value: Any) -> bool:
+    """Whether `value` is the JSON Schema of an object; else it may say what it likes."""
+    return isinstance(value, Record) and value.get("type") == "object" and is_json(value)
 
 
 def is_schema(value: Any) -> bool:

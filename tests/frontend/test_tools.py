@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from lambdagent import Tool, build_agent, compile_term
-from lambdagent.errors import CompileError, SchemaError
+from lambdagent.errors import CompileError, LambdaSyntaxError, SchemaError
+from lambdagent.frontend.lambda_syntax import parse_lambda
 from lambdagent.ir.data import thaw
+from lambdagent.source import Source
 
 BASE = {"type": "react", "systemPrompt": "Work.", "model": {"provider": "openai", "name": "m"}}
 
@@ -193,3 +195,11 @@ def test_of_tools_that_cannot_be_read_nothing_more_is_said():
     found = said("search", "terminate", confirm=["search"])  # type: ignore[arg-type]
     assert found == [("S103", "tools[0]"), ("S103", "tools[1]")]
     assert said({"name": []}, {"name": []}) == [("S104", f"tools[{n}].name") for n in range(2)]
+
+
+@pytest.mark.parametrize("schema", ["{}", '{type: "number"}', "3"])
+def test_a_row_with_a_schema_of_no_object_is_refused(schema: str):
+    text = f'λx. Tool("t", x) where {{tool.t = {{command: "cat", parameters: {schema}}}}}'
+    with pytest.raises(LambdaSyntaxError) as caught:
+        parse_lambda(Source("a.lam", text))
+    assert [found.code for found in caught.value.diagnostics] == ["P027"]

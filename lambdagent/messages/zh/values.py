@@ -9,6 +9,7 @@ PHRASES: dict[str, str] = {
     "a list": "列表",
     "a mapping": "映射",
     "an object": "对象",
+    "the JSON Schema of an object": "对象的 JSON Schema",
     "a model": "模型",
     "a model name": "模型名",
     "a number": "数",
