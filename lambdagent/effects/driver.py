@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Callable
+from contextvars import Context, copy_context
 from functools import partial
 from math import inf
 from typing import NoReturn
@@ -138,8 +139,9 @@ async def adrive(
 # over, waits for a person or the disk, or has much to compute; when somebody watches, who is told
 # in the task of the caller; when something was raised; and when a flight is late.
 #
-# A task goes on after an answer alone, and never after somebody cancelled it. After some flights
-# it leaves the next one to a new task: handlers that never wait must not keep the loop.
+# A task goes on after an answer alone, and never after somebody cancelled it, or after a handler
+# has set context variables: those are for nobody else. After some flights it leaves the next one
+# to a new task: handlers that never wait must not keep the loop.
 
 
 class _Tasks:
@@ -172,6 +174,7 @@ class _Tasks:
 
     async def _answer(self, flight: Flight) -> None:
         """Answer the request of `flight`, and those that are asked because of it, for a while."""
+        context = copy_context()
         for _ in range(_FLIGHTS):
             handler = self._handlers.of(flight.request.site)
             try:
@@ -182,7 +185,7 @@ class _Tasks:
                 return
             if not self._land(flight, partial(_same, answer)):
                 return
-            following = self._move(flight)
+            following = self._move(flight, context)
             if following is None:
                 return
             flight = following
@@ -195,13 +198,19 @@ class _Tasks:
         self._ended.append((flight, result))
         return True
 
-    def _move(self, landed: Flight) -> Flight | None:
-        """Move the run, or have the driver do so; return the flight with which to go on."""
+    def _move(self, landed: Flight, context: Context) -> Flight | None:
+        """Move the run, or have the driver do so; return the flight with which to go on.
+
+        Args:
+            landed: What has just been answered.
+            context: The variables of the task at its start.
+        """
         task, turn, execution = asyncio.current_task(), self._turn, self._execution
         assert task is not None
         if turn is None or turn.done():  # the driver moves it, or is about to
             return None
-        if execution.is_watched or execution.syncs or task.cancelling():
+        is_as_ever = not task.cancelling() and _is_current(context)
+        if execution.is_watched or execution.syncs or not is_as_ever:
             self._wake()
             return None
         fresh: list[Flight] = []
@@ -279,6 +288,14 @@ class _Tasks:
             task.cancel()
         if tasks:
             await asyncio.wait(tasks, timeout=_FAREWELL_S)
+
+
+def _is_current(context: Context) -> bool:
+    """Whether all variables have the values that they have in `context`, the very objects."""
+    now = copy_context()
+    return len(now) == len(context) and all(
+        variable in context and context[variable] is value for variable, value in now.items()
+    )
 
 
 def _same(answer: Answer) -> Answer:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from contextvars import ContextVar
 
 import pytest
 
@@ -55,6 +56,20 @@ async def test_a_tool_that_is_cancelled_and_answers_nevertheless_harms_no_later_
         "Observation from stubborn: still here",
         "Observation from hang: [TIMEOUT after 0.05s]",
     ]
+
+
+async def test_what_a_tool_sets_in_its_context_is_seen_by_no_later_one():
+    user: ContextVar[str] = ContextVar("user", default="nobody")
+
+    async def log_in(_: str) -> str:
+        before = user.get()
+        user.set("somebody")
+        await asyncio.sleep(0)
+        return before
+
+    model = speaker(call("log_in"), call("log_in"), say("end"))
+    await Session(react(model, {"log_in": log_in})).arun("x")
+    assert set(model.asked[1:]) == {"Observation from log_in: nobody"}
 
 
 async def test_a_run_is_watched_in_the_task_of_the_caller():
