@@ -35,7 +35,8 @@ def result_of(work: Future[T], cancel: Cancellation, cancelled: Callable[[], Exc
     """Wait for what `work` comes to; when nobody waits any more, it is cancelled.
 
     Raises:
-        Exception: What the work raises; what `cancelled` returns, if `cancel` was said.
+        Exception: What the work raises; what `cancelled` returns, if `cancel` was said or the
+            thread of the work was closed.
     """
     forget = cancel.on_cancel(work.cancel)
     try:
@@ -56,7 +57,7 @@ async def aresult_of(
         return await asyncio.wrap_future(work)
     except asyncio.CancelledError as error:
         task = asyncio.current_task()
-        if cancel.cancelled and task is not None and not task.cancelling():
+        if work.cancelled() and task is not None and not task.cancelling():
             raise cancelled() from error
         raise
     finally:
