@@ -189,6 +189,8 @@ class Session:
         self.linked: Linked = link(self.program)
         self._newest: Execution | None = None
         self.owner = owner_of(environment) if owner is None else owner
+        if asks:  # before the handlers are there, which would have to be given back
+            check_prices(self.program, environment)
         self.handlers = Handlers(
             self.program.sites if asks else {},
             environment,
@@ -197,8 +199,6 @@ class Session:
             limits=self.program.limits,
             owner=self.owner,
         )
-        if asks:
-            check_prices(self.program, environment)
 
     def run(
         self,

@@ -1,9 +1,11 @@
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from lambdagent import Session, build_agent
 from lambdagent.effects.llm import Providers, make_provider
 from lambdagent.effects.llm.anthropic_messages import AnthropicMessages
 from lambdagent.effects.llm.openai_chat import OpenAIChat
@@ -186,6 +188,23 @@ def test_those_who_ask_a_service_alike_share_its_handler_until_the_last_one_is_c
     third = Providers(KEYS)
     assert third.of(model) is not first
     third.close()
+
+
+def test_a_session_that_is_refused_for_its_prices_holds_no_handler():
+    model = Model(provider="custom", name="unheard-of", base_url="http://a.test/v1")
+    config = {
+        "type": "simple",
+        "systemPrompt": "p",
+        "model": {"provider": "custom", "name": model.name, "baseUrl": model.base_url},
+        "budget": {"usd": 1},
+    }
+    with pytest.raises(EffectError, match="R015"):
+        Session(build_agent(config))
+    first, second = Providers(os.environ), Providers(os.environ)
+    handler = first.of(model)
+    first.close()
+    assert second.of(model) is not handler
+    second.close()
 
 
 def test_those_who_ask_a_service_differently_share_nothing(monkeypatch: pytest.MonkeyPatch):
