@@ -450,6 +450,9 @@ def compile_term(term: Term, name: str = "agent") -> Program:
     known = _PROGRAMS.get(term)
     if known is not None and known.name == name:
         return known
-    program = attrs.evolve(desugar(term, parse_expression, name), **(_ASKED.get(term) or {}))
+    program = desugar(term, parse_expression, name)
+    asked = _ASKED.get(term)
+    if asked is not None:
+        program = attrs.evolve(program, **asked)
     _PROGRAMS.put(term, program)
     return program
