@@ -208,15 +208,18 @@ class _Session:
 
     async def tools(self) -> tuple[Tool, ...]:
         """Return the tools of all pages."""
-        found: list[Tool] = []
+        found: dict[str, Tool] = {}
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             page = await self._client.result().list_tools(cursor=cursor)
-            found += [declared_tool(self._server.name, listed) for listed in page.tools]
+            for listed in page.tools:
+                if listed.name in found:
+                    raise ServerError(phrase("it lists `{tool}` twice", tool=listed.name), _FAR)
+                found[listed.name] = declared_tool(self._server.name, listed)
             if len(found) > _MOST_TOOLS:
                 break
             if page.next_cursor is None or page.next_cursor == cursor:
-                return tuple(found)
+                return tuple(found.values())
             cursor = page.next_cursor
         raise ServerError(phrase("its list of tools has no end"), _FAR)
 

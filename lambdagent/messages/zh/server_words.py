@@ -18,6 +18,7 @@ PHRASES: dict[str, str] = {
     ),
     "it ended": "它已经结束",
     "the answer is too long": "回答太长",
+    "it lists `{tool}` twice": "它把 `{tool}` 列了两次",
     "its list of tools has no end": "它的工具列表没有尽头",
     "it answers: {reason}": "它回答：{reason}",
     "what it says is not in the form of the protocol": "它的回答不符合协议的格式",

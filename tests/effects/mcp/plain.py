@@ -40,6 +40,7 @@ FAULTS = {
     "stay": "does not end when its input does, nor when it is asked to",
     "child": "starts a child that outlives it, and prints its number on standard error",
     "paged": "lists two tools on a page",
+    "twice": "lists its first tool again at the end",
     "broken": "answers `initialize` with an error",
     "gone": "ends at once",
     "says": "writes its arguments and its variable HIDDEN on standard error, far to the right",
@@ -89,6 +90,8 @@ def call(name, given, state):
 
 def listed(cursor, words):
     every = [{"name": name, **each} for name, each in TOOLS.items()]
+    if "twice" in words:
+        every.append(every[0])
     if "paged" not in words:
         return {"tools": every}
     start = int(cursor or 0)

@@ -290,6 +290,12 @@ def test_a_list_of_tools_without_end_is_told(monkeypatch):
         discover([plain("paged")], os.environ)
 
 
+def test_a_name_that_is_listed_twice_is_told_on_whatever_page_it_is():
+    for words in (["twice"], ["paged", "twice"]):
+        with pytest.raises(EffectError, match="it lists `add` twice"):
+            discover([plain(*words)], os.environ)
+
+
 def test_an_answer_without_end_is_told(monkeypatch):
     monkeypatch.setattr(stdio, "_LONGEST_LINE", 70_000)
     with calls(plain("paged")) as said:
